@@ -1,0 +1,311 @@
+/*
+ * tilewise: neighbourhood and tile operations on images, the same bytes on every device.
+ *
+ * Four tiers, from simple to expert:
+ *   Simple   tw_box(context, &src, &dst, &params)            one call, one result
+ *   Plan     tw_plan_create() once, tw_plan_run() often      runs allocate nothing
+ *   Devices  contexts, memory, streams, progress, allocators
+ *   Inspect  which variants exist, which one a plan chose, and why another does not apply
+ *
+ * Every function that can fail returns a tw_status; tw_error_message() then holds one sentence that
+ * names the argument, its value and what would be right. The library never prints and never exits.
+ *
+ * Thread safety: functions without a context may be called from any thread. A context, and every
+ * plan made from it, may be used from one thread at a time; separate contexts are independent.
+ *
+ * What each operation computes, to the byte, is written in docs/semantics.md.
+ */
+#ifndef TILEWISE_H
+#define TILEWISE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TW_VERSION_MAJOR 0
+#define TW_VERSION_MINOR 1
+#define TW_VERSION_PATCH 0
+
+#if defined(TW_BUILDING_SHARED)
+#define TW_API __attribute__((visibility("default")))
+#else
+#define TW_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Status ------------------------------------------------------------------------------- */
+
+typedef enum tw_status {
+    TW_OK = 0,
+    TW_ERROR_ARGUMENT,    /* a caller's mistake: the message names the argument and its value */
+    TW_ERROR_UNSUPPORTED, /* legal, but no implementation here can do it */
+    TW_ERROR_MEMORY,      /* an allocation failed, on the host or on the device */
+    TW_ERROR_LIMIT,       /* a size that cannot be represented or would overflow */
+    TW_ERROR_DEVICE,      /* the requested device is not available */
+    TW_ERROR_CUDA,        /* the device failed while working; the message names the call */
+    TW_ERROR_CANCELLED,   /* the progress callback asked to stop; the output is incomplete */
+    TW_STATUS_COUNT
+} tw_status;
+
+/* A short name such as "argument"; "unknown" for a value outside the enum. */
+TW_API const char *tw_status_name(tw_status status);
+
+/* The calling thread's last failure, one sentence without a final newline; "" if there was none.
+   Valid until the same thread's next failing call. */
+TW_API const char *tw_error_message(void);
+
+/* "0.1.0" */
+TW_API const char *tw_version(void);
+
+/* ---- Images ------------------------------------------------------------------------------- */
+
+typedef enum tw_type { TW_U8 = 0, TW_U16, TW_I16, TW_I32, TW_F32, TW_F64, TW_TYPE_COUNT } tw_type;
+
+/* Bytes of one element; 0 for an unknown type. */
+TW_API size_t tw_type_size(tw_type type);
+/* "u8" ... "f64"; "unknown" for a value outside the enum. */
+TW_API const char *tw_type_name(tw_type type);
+
+/* Where an image's bytes live. Pinned host memory counts as TW_HOST: it is recognised by itself. */
+typedef enum tw_memory { TW_HOST = 0, TW_DEVICE } tw_memory;
+
+/*
+ * An image, or a view: a rectangle of a larger image, with the parent's pitch. It owns nothing.
+ * Pixel (x, y), channel c is at  data + y * pitch + (x * channels + c) * tw_type_size(type).
+ *   width, height  >= 1
+ *   channels       1 to 4, interleaved
+ *   pitch          bytes from a row to the next; a multiple of the element's size that holds a row
+ * data must be aligned to the element's size.
+ */
+typedef struct tw_image {
+    void *data;
+    int64_t width;
+    int64_t height;
+    int64_t pitch;
+    int32_t channels;
+    tw_type type;
+    tw_memory memory;
+} tw_image;
+
+/* TW_OK if the descriptor is sound: known type, sizes in range, pitch holds a row, no overflow. */
+TW_API tw_status tw_image_check(const tw_image *image);
+
+/* The rectangle at (x, y) as an image of its own. Fails if it does not lie inside `image`. */
+TW_API tw_status tw_image_view(const tw_image *image, int64_t x, int64_t y, int64_t width, int64_t height,
+                               tw_image *view);
+
+/* ---- Borders and windows ------------------------------------------------------------------- */
+
+/* What a position outside the image reads; the row `abcd` continued to both sides. */
+typedef enum tw_border_mode {
+    TW_BORDER_ZERO = 0,  /* 00|abcd|00 */
+    TW_BORDER_CONSTANT,  /* vv|abcd|vv */
+    TW_BORDER_REPLICATE, /* aa|abcd|dd */
+    TW_BORDER_REFLECT,   /* ba|abcd|dc */
+    TW_BORDER_MIRROR,    /* cb|abcd|cb */
+    TW_BORDER_WRAP,      /* cd|abcd|ab */
+    TW_BORDER_COUNT
+} tw_border_mode;
+
+/* `value` is read for TW_BORDER_CONSTANT alone; the image's type must be able to hold it. */
+typedef struct tw_border {
+    tw_border_mode mode;
+    double value;
+} tw_border;
+
+/* "zero" ... "wrap"; "unknown" for a value outside the enum. */
+TW_API const char *tw_border_name(tw_border_mode mode);
+
+/* Output (x, y) reads x - anchor_x ... x - anchor_x + width - 1, likewise in y.
+   width, height: 1 to TW_MAX_WINDOW. anchor: 0 to size - 1. */
+typedef struct tw_window {
+    int32_t width;
+    int32_t height;
+    int32_t anchor_x;
+    int32_t anchor_y;
+} tw_window;
+
+#define TW_MAX_WINDOW 65535
+
+/* The window of that size anchored at (width / 2, height / 2). */
+TW_API tw_window tw_window_centred(int32_t width, int32_t height);
+
+/* How an integer mean is rounded: toward minus infinity, or to the nearest with ties up. */
+typedef enum tw_rounding { TW_ROUND_FLOOR = 0, TW_ROUND_NEAREST, TW_ROUNDING_COUNT } tw_rounding;
+
+/* "floor", "nearest"; "unknown" for a value outside the enum. */
+TW_API const char *tw_rounding_name(tw_rounding rounding);
+
+/* ---- Contexts and devices ------------------------------------------------------------------ */
+
+/* TW_AUTO: the GPU where one works, else the CPU, without a word. */
+typedef enum tw_backend { TW_AUTO = 0, TW_CPU, TW_CUDA, TW_BACKEND_COUNT } tw_backend;
+
+/* "auto", "cpu", "cuda"; "unknown" for a value outside the enum. */
+TW_API const char *tw_backend_name(tw_backend backend);
+
+/* Host memory for the library's own use. allocate returns memory aligned to `alignment` (a power
+   of two) or NULL; release takes what allocate gave. Both NULL: the C library's. */
+typedef struct tw_allocator {
+    void *(*allocate)(void *user, size_t bytes, size_t alignment);
+    void (*release)(void *user, void *memory);
+    void *user;
+} tw_allocator;
+
+/* Called from the thread that runs a plan, at intervals, with the share of the work that is done
+   (0 to 1, never falling). Return false to stop: the run then fails with TW_ERROR_CANCELLED. */
+typedef bool (*tw_progress)(void *user, double done);
+
+typedef struct tw_context_options {
+    tw_backend backend;
+    int device;  /* the CUDA device's number, for TW_CUDA and TW_AUTO */
+    int threads; /* CPU threads; 0: all that this process may use */
+    tw_allocator allocator;
+    tw_progress progress; /* NULL: none */
+    void *progress_user;
+} tw_context_options;
+
+typedef struct tw_context tw_context;
+
+/* TW_AUTO, device 0, all threads, the C library's allocator, no progress. */
+TW_API tw_context_options tw_context_defaults(void);
+
+/* A context owns a device, its streams, and the scratch and pinned memory of the calls made with
+   it. `options` NULL: the defaults. TW_CUDA where none works fails with TW_ERROR_DEVICE and the
+   reason; TW_AUTO then gives the CPU. */
+TW_API tw_status tw_context_create(const tw_context_options *options, tw_context **context);
+
+/* Frees the context. Its plans must be destroyed before. NULL is allowed. */
+TW_API void tw_context_destroy(tw_context *context);
+
+/* TW_CPU or TW_CUDA: what the context works on. */
+TW_API tw_backend tw_context_backend(const tw_context *context);
+TW_API int tw_context_threads(const tw_context *context);
+
+/* Kinds of memory that a context hands out. TW_MEMORY_PINNED is host memory from which transfers to
+   the device run at full speed; with a CPU context it is ordinary host memory. */
+typedef enum tw_memory_kind { TW_MEMORY_HOST = 0, TW_MEMORY_PINNED, TW_MEMORY_DEVICE } tw_memory_kind;
+
+/* A new image of the context's memory, its pitch a multiple of 256 bytes, contents undefined. Free
+   it with tw_image_free() and the same context. TW_MEMORY_DEVICE needs a CUDA context. */
+TW_API tw_status tw_image_create(tw_context *context, int64_t width, int64_t height, int32_t channels, tw_type type,
+                                 tw_memory_kind kind, tw_image *image);
+TW_API void tw_image_free(tw_context *context, tw_image *image);
+
+/* Copies the pixels, row by row; the images must agree in all but memory and pitch, and must not
+   overlap. Returns when the copy is done. */
+TW_API tw_status tw_image_copy(tw_context *context, const tw_image *src, const tw_image *dst);
+
+/* ---- Simple tier ---------------------------------------------------------------------------- */
+
+typedef struct tw_box_params {
+    tw_window window;
+    tw_border border;
+    tw_rounding rounding;
+} tw_box_params;
+
+/* 3x3, centred, zero border, floor. */
+TW_API tw_box_params tw_box_defaults(void);
+
+/*
+ * The mean over a window: the sum of all width * height positions, border positions included,
+ * divided by width * height. Integer types: the exact sum, rounded as asked. Float types: a fixed
+ * order of additions; a NaN or infinity changes only the outputs whose window holds it.
+ *
+ * src and dst agree in size, channels, type and memory. dst may be src (in place); a partial
+ * overlap is an error. Device images need a CUDA context; host images work with any context.
+ * Returns when dst is complete. `params` NULL: the defaults.
+ */
+TW_API tw_status tw_box(tw_context *context, const tw_image *src, const tw_image *dst, const tw_box_params *params);
+
+/* ---- Plan tier ------------------------------------------------------------------------------ */
+
+typedef enum tw_op { TW_OP_BOX = 0, TW_OP_COUNT } tw_op;
+
+/* "box"; "unknown" for a value outside the enum. */
+TW_API const char *tw_op_name(tw_op op);
+
+/* All that decides a result, but for the pixels. A value: comparable and printable. Fill it with
+   the operation's function (tw_box_problem), which checks everything. */
+typedef struct tw_problem {
+    tw_op op;
+    tw_type type;
+    int32_t channels;
+    int64_t width;
+    int64_t height;
+    tw_window window;
+    tw_border border;
+    tw_rounding rounding;
+    tw_memory memory; /* where both images live */
+    bool in_place;    /* dst is src */
+} tw_problem;
+
+/* The problem that tw_box() would solve for these images. Only their descriptors are read. */
+TW_API tw_status tw_box_problem(const tw_image *src, const tw_image *dst, const tw_box_params *params,
+                                tw_problem *problem);
+
+/* One line, such as "box u8 c1 1003x769 s3x3 a1,1 zero floor host". Returns the length that the whole
+   text has; at most size - 1 characters and a NUL are written. */
+TW_API size_t tw_problem_text(const tw_problem *problem, char *text, size_t size);
+
+typedef struct tw_plan_options {
+    const char *variant; /* NULL: the planner's choice */
+    int32_t block_width; /* CUDA block shape of the variants that have one; 0: the variant's own */
+    int32_t block_height;
+} tw_plan_options;
+
+typedef struct tw_plan tw_plan;
+
+/* Chooses a variant, its parameters and its scratch memory. `options` NULL: all by the planner.
+   Every variant returns the same bytes: planning is only ever about time. */
+TW_API tw_status tw_plan_create(tw_context *context, const tw_problem *problem, const tw_plan_options *options,
+                                tw_plan **plan);
+TW_API void tw_plan_destroy(tw_plan *plan);
+
+/* Runs the plan on images that match its problem (any pitch) and returns when dst is complete.
+   Allocates nothing. */
+TW_API tw_status tw_plan_run(tw_plan *plan, const tw_image *src, const tw_image *dst);
+
+/* The same on device images, queued on `stream` (a cudaStream_t; NULL: CUDA's default stream), and
+   returns at once. Runs of one plan must be ordered by the caller: they share its scratch memory. */
+TW_API tw_status tw_plan_enqueue(tw_plan *plan, const tw_image *src, const tw_image *dst, void *stream);
+
+/* ---- Inspect tier --------------------------------------------------------------------------- */
+
+/* The name of the variant that the plan runs. */
+TW_API const char *tw_plan_variant(const tw_plan *plan);
+
+/* One implementation of an operation, as the registry lists it. */
+typedef struct tw_variant_info {
+    const char *name;
+    const char *summary;
+    tw_op op;
+    tw_backend backend;
+} tw_variant_info;
+
+TW_API size_t tw_variant_count(void);
+/* `index` below tw_variant_count(); false otherwise. */
+TW_API bool tw_variant_get(size_t index, tw_variant_info *info);
+/* NULL if the variant can do the problem on this machine, else the reason why not (valid until the
+   thread's next call). `context` NULL: only the problem is asked, not the machine. */
+TW_API const char *tw_variant_refuses(size_t index, const tw_context *context, const tw_problem *problem);
+
+/* A device as text, for people: "NVIDIA H200, compute capability 9.0, 139 GiB". */
+typedef struct tw_device_info {
+    char name[128];
+    char detail[256];
+} tw_device_info;
+
+/* Devices of a back end: the CPU is one. No driver or no GPU: 0 and TW_OK. */
+TW_API tw_status tw_device_count(tw_backend backend, int *count);
+TW_API tw_status tw_device_describe(tw_backend backend, int device, tw_device_info *info);
+/* Why there is no CUDA device: "built without CUDA", the driver's own words, or "" where one works. */
+TW_API const char *tw_cuda_reason(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

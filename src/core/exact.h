@@ -1,0 +1,128 @@
+/*
+ * The semantics as code that C and CUDA both include: where a border position reads, how a mean is
+ * rounded, in which order floats are added. One definition, so both sides agree by construction.
+ */
+#ifndef TWI_EXACT_H
+#define TWI_EXACT_H
+
+#include <stdint.h>
+
+#ifdef __CUDACC__
+#define TWI_EXACT static __host__ __device__ __forceinline__
+#else
+#define TWI_EXACT static inline
+#endif
+
+/* The borders by number, equal to tw_border_mode (status.c asserts it): .cu files do not include the
+   public header. */
+enum { TWI_ZERO, TWI_CONSTANT, TWI_REPLICATE, TWI_REFLECT, TWI_MIRROR, TWI_WRAP };
+
+/* The index in 0 ... n-1 that position i reads, or -1 where the border's value is read instead.
+   The rule is applied as often as needed, so any i is legal. */
+TWI_EXACT int64_t twi_border_index(int64_t i, int64_t n, int border)
+{
+    int64_t period;
+    if (i >= 0 && i < n)
+        return i;
+    switch (border) {
+    case TWI_REPLICATE:
+        return i < 0 ? 0 : n - 1;
+    case TWI_REFLECT: /* abcd|dcba repeats every 2n */
+        period = 2 * n;
+        i %= period;
+        i = i < 0 ? i + period : i;
+        return i < n ? i : period - 1 - i;
+    case TWI_MIRROR: /* abcd|cb repeats every 2n - 2 */
+        if (n == 1)
+            return 0;
+        period = 2 * n - 2;
+        i %= period;
+        i = i < 0 ? i + period : i;
+        return i < n ? i : period - i;
+    case TWI_WRAP:
+        i %= n;
+        return i < 0 ? i + n : i;
+    default:
+        return -1;
+    }
+}
+
+/* floor(sum / n), or floor((2 sum + n) / 2n) for nearest, ties up. n >= 1. The second equals
+   floor((sum + n/2) / n) with n/2 rounded down, which cannot overflow for any window of 32-bit pixels. */
+TWI_EXACT int64_t twi_mean_integer(int64_t sum, int64_t n, int nearest)
+{
+    int64_t quotient, remainder;
+    if (nearest)
+        sum += n / 2;
+    quotient = sum / n;
+    remainder = sum % n;
+    return remainder < 0 ? quotient - 1 : quotient;
+}
+
+/*
+ * Float sums. The values v[0] ... v[n-1] are cut, from the left, into blocks of 2^k values, one for each bit
+ * of n, the smallest first; a block is summed pairwise (its left half + its right half), then the
+ * blocks are added from the left. So 3 values are v0 + (v1 + v2), 5 are v0 + ((v1 + v2) + (v3 + v4)).
+ * The shape depends on n alone: not on the position, the device or the tile.
+ * A window is summed along its rows first, then the row sums along the column, both by this rule.
+ */
+
+/* An f64 sum with the error of its additions beside it: as good as twice the precision. An f32 image
+   needs only the first part: f32 values are summed in f64. */
+typedef struct twi_pair {
+    double high; /* the plain sum */
+    double low;  /* the sum of what its additions lost */
+} twi_pair;
+
+TWI_EXACT twi_pair twi_pair_of(double value)
+{
+    twi_pair pair;
+    pair.high = value;
+    pair.low = 0;
+    return pair;
+}
+
+/* Knuth's two-sum gives the error of an addition exactly, whatever the magnitudes (The Art of
+   Computer Programming, vol. 2, 4.2.2, theorem B). */
+TWI_EXACT twi_pair twi_pair_add(twi_pair a, twi_pair b)
+{
+    twi_pair sum;
+    double part;
+    sum.high = a.high + b.high;
+    part = sum.high - a.high;
+    sum.low = (a.low + b.low) + ((a.high - (sum.high - part)) + (b.high - part));
+    return sum;
+}
+
+TWI_EXACT double twi_canonical_f64(double value)
+{
+    union {
+        uint64_t bits;
+        double value;
+    } nan = {0x7ff8000000000000u};
+    return value == value ? value : nan.value;
+}
+
+/* The mean of an f32 window from its f64 sum and 1.0 / count. Any NaN becomes the one quiet NaN, since
+   processors differ in which payload and sign they keep. */
+TWI_EXACT float twi_mean_f32(double sum, double inverse)
+{
+    union {
+        uint32_t bits;
+        float value;
+    } nan = {0x7fc00000u};
+    float mean = (float)(sum * inverse);
+    return mean == mean ? mean : nan.value;
+}
+
+/* The mean of an f64 window: the quotient and its correction by the remainder (needs a true fma). */
+TWI_EXACT double twi_mean_f64(twi_pair sum, double count)
+{
+    double quotient = sum.high / count;
+    /* an infinite or NaN sum has no error part: it would turn infinities into NaN */
+    if (!(sum.high - sum.high == 0))
+        return twi_canonical_f64(sum.high);
+    return quotient + (__builtin_fma(-quotient, count, sum.high) + sum.low) / count;
+}
+
+#endif

@@ -1,0 +1,142 @@
+/*
+ * The nouns of the library, all structs and no code:
+ *   problem  (public)  what is to be computed
+ *   variant            one implementation of an operation, a row of the registry
+ *   plan               a problem, the variant that will run it, its parameters and scratch
+ *   back end           where plans run: the CPU, or CUDA devices
+ */
+#ifndef TWI_PLAN_H
+#define TWI_PLAN_H
+
+#include "core/base.h"
+
+/* Sets of types, borders and channel counts, for the registry's columns. */
+#define TWI_BIT(value) (1u << (value))
+#define TWI_INTEGERS (TWI_BIT(TW_U8) | TWI_BIT(TW_U16) | TWI_BIT(TW_I16) | TWI_BIT(TW_I32))
+#define TWI_FLOATS (TWI_BIT(TW_F32) | TWI_BIT(TW_F64))
+#define TWI_ALL_TYPES (TWI_INTEGERS | TWI_FLOATS)
+#define TWI_ALL_BORDERS (TWI_BIT(TW_BORDER_COUNT) - 1u)
+#define TWI_ALL_CHANNELS (TWI_BIT(1) | TWI_BIT(2) | TWI_BIT(3) | TWI_BIT(4))
+
+/* The work of a run: output rows first ... last-1 of dst. src and dst never overlap here: in place
+   has been resolved by then. Both live where the variant's back end works. */
+typedef struct twi_job {
+    tw_image src;
+    tw_image dst;
+    int64_t first;
+    int64_t last;
+    int worker;   /* CPU: 0 ... threads - 1; no two jobs at a time have the same */
+    void *stream; /* CUDA: the cudaStream_t to queue on */
+} twi_job;
+
+/* What a variant's file provides: exactly one const object of this type. Members may be NULL where said. */
+typedef struct twi_code {
+    /* The reason why the variant cannot do the problem, beyond its row's columns; NULL if it can.
+       `context` is NULL where only the problem is in question. The member may be NULL. */
+    const char *(*refuses)(const tw_context *context, const tw_problem *problem);
+    /* The planner's estimate, nanoseconds on a typical device of the back end; the lowest wins. */
+    double (*cost)(const tw_context *context, const tw_problem *problem);
+    /* Chooses parameters and takes scratch with twi_plan_scratch() or its own means; may be NULL. */
+    tw_status (*prepare)(tw_plan *plan);
+    /* Computes the job's rows. Allocates nothing. */
+    tw_status (*run)(const tw_plan *plan, const twi_job *job);
+    /* Frees what prepare took by its own means; may be NULL. */
+    void (*release)(tw_plan *plan);
+} twi_code;
+
+/* A row of the registry (variants.def): which implementation exists, for what, and its code. */
+typedef struct twi_variant {
+    const char *name;
+    tw_op op;
+    tw_backend backend;
+    unsigned types;
+    unsigned channels;
+    unsigned borders;
+    int32_t smallest_window; /* both sides, inclusive */
+    int32_t largest_window;
+    const twi_code *code;
+    const char *summary;
+} twi_variant;
+
+typedef struct twi_backend {
+    tw_backend id;
+    /* Whether the device works; on failure the message says why it does not. */
+    tw_status (*open)(tw_context *context);
+    void (*close)(tw_context *context);
+    tw_status (*count)(int *count);
+    tw_status (*describe)(int device, tw_device_info *info);
+    /* Memory of the kind that the back end owns; what release gets is what allocate gave. */
+    tw_status (*allocate)(tw_context *context, size_t bytes, tw_memory_kind kind, void **memory);
+    void (*release)(tw_context *context, void *memory, tw_memory_kind kind);
+    tw_status (*copy)(tw_context *context, const tw_image *src, const tw_image *dst);
+    /* Runs a plan on checked images, to completion. */
+    tw_status (*run)(tw_plan *plan, const tw_image *src, const tw_image *dst);
+    /* Queues it on a stream; NULL where the back end has none. */
+    tw_status (*enqueue)(tw_plan *plan, const tw_image *src, const tw_image *dst, void *stream);
+    /* Milliseconds for `launches` runs in a row on images of the back end's own memory, taking the
+       `pairs` images of src and dst in turn. With `graph` they are launched as one CUDA graph (the CPU
+       ignores it). `plan` NULL: plain copies of the same images, what every figure is compared with. */
+    tw_status (*time)(tw_context *context, tw_plan *plan, const tw_image *src, const tw_image *dst, size_t pairs,
+                      int launches, bool graph, double *milliseconds);
+} twi_backend;
+
+extern const twi_variant twi_variants[];
+extern const size_t twi_variant_total;
+/* Never NULL for TW_CPU and TW_CUDA. */
+const twi_backend *twi_find_backend(tw_backend id);
+
+/* Plans that the Simple tier keeps, so that a loop over images plans once. */
+enum { TWI_KEPT_PLANS = 4 };
+
+struct tw_context {
+    const twi_backend *backend;
+    int device;
+    int threads;
+    tw_allocator allocator;
+    tw_progress progress;
+    void *progress_user;
+    void *state; /* the back end's own */
+    tw_plan *kept[TWI_KEPT_PLANS];
+    unsigned next_kept;
+};
+
+struct tw_plan {
+    tw_context *context;
+    tw_problem problem;
+    const twi_variant *variant;
+    int32_t block_width; /* as the caller asked; 0: the variant's own */
+    int32_t block_height;
+    void *scratch; /* of the back end's memory */
+    void *copy;    /* in place: a copy of the source, copy_pitch bytes a row, of the back end's memory */
+    int64_t copy_pitch;
+    void *state; /* the variant's own, freed by its release */
+};
+
+/* One reason why `variant` does not do `problem` (as tw_variant_refuses), or NULL. */
+const char *twi_refusal(const twi_variant *variant, const tw_context *context, const tw_problem *problem);
+
+/* The fastest variant by estimate, NULL if none applies. The one place where a measured choice belongs. */
+const twi_variant *twi_choose(const tw_context *context, const tw_problem *problem);
+
+/* `bytes` of the back end's memory as plan->scratch, aligned to 256; freed with the plan. */
+tw_status twi_plan_scratch(tw_plan *plan, size_t bytes);
+
+/* Host memory by the context's allocator, aligned to 256; fails with TW_ERROR_MEMORY. */
+tw_status twi_host_allocate(const tw_context *context, size_t bytes, void **memory);
+void twi_host_release(const tw_context *context, void *memory);
+
+/* A plan for the Simple tier, kept by the context: not to be destroyed by the caller. */
+tw_status twi_kept_plan(tw_context *context, const tw_problem *problem, tw_plan **plan);
+
+/* Calls the progress callback, if any; TW_ERROR_CANCELLED if it asks to stop. */
+tw_status twi_report(const tw_context *context, double done);
+
+/* A problem checked as a whole: every field in range. For operations' *_problem functions. */
+tw_status twi_problem_check(const tw_problem *problem);
+bool twi_problem_equal(const tw_problem *a, const tw_problem *b);
+
+/* The descriptors of a two-image operation: sound, equal in size and place, no partial overlap.
+ *in_place tells whether dst is src. */
+tw_status twi_images_check(const tw_image *src, const tw_image *dst, bool *in_place);
+
+#endif

@@ -1,0 +1,142 @@
+/* The CPU back end: host memory, and runs cut into bands of rows, one a thread. */
+#include <omp.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/plan.h"
+
+static tw_status open_cpu(tw_context *context)
+{
+    if (context->device != 0)
+        return twi_fail(TW_ERROR_DEVICE, "CPU device %d: there is only device 0", context->device);
+    return TW_OK;
+}
+
+static void close_cpu(tw_context *context)
+{
+    (void)context;
+}
+
+static tw_status count_cpu(int *count)
+{
+    *count = 1;
+    return TW_OK;
+}
+
+static tw_status describe_cpu(int device, tw_device_info *info)
+{
+    (void)device;
+    __builtin_cpu_init();
+    (void)snprintf(info->name, sizeof info->name, "CPU");
+    (void)snprintf(info->detail, sizeof info->detail, "%d processors%s%s", omp_get_num_procs(),
+                   __builtin_cpu_supports("avx2") ? ", AVX2" : "",
+                   __builtin_cpu_supports("avx512bw") ? ", AVX-512" : "");
+    return TW_OK;
+}
+
+static tw_status allocate_cpu(tw_context *context, size_t bytes, tw_memory_kind kind, void **memory)
+{
+    (void)kind;
+    return twi_host_allocate(context, bytes, memory);
+}
+
+static void release_cpu(tw_context *context, void *memory, tw_memory_kind kind)
+{
+    (void)kind;
+    twi_host_release(context, memory);
+}
+
+static tw_status copy_cpu(tw_context *context, const tw_image *src, const tw_image *dst)
+{
+    const size_t row = (size_t)src->width * (size_t)src->channels * tw_type_size(src->type);
+    const bool solid = src->pitch == dst->pitch && src->pitch == (int64_t)row;
+#pragma omp parallel num_threads(context->threads)
+    {
+        const int64_t first = src->height * omp_get_thread_num() / omp_get_num_threads();
+        const int64_t last = src->height * (omp_get_thread_num() + 1) / omp_get_num_threads();
+        const char *from = (const char *)src->data + first * src->pitch;
+        char *to = (char *)dst->data + first * dst->pitch;
+        if (solid)
+            memcpy(to, from, (size_t)(last - first) * row);
+        else
+            for (int64_t y = first; y < last; y++, from += src->pitch, to += dst->pitch)
+                memcpy(to, from, row);
+    }
+    return TW_OK;
+}
+
+/* Runs rows first ... last-1, an equal band for each thread. The first failure is the result. */
+static tw_status run_bands(const tw_plan *plan, const twi_job *whole)
+{
+    const int64_t rows = whole->last - whole->first;
+    const int threads = (int)twi_min_i64(plan->context->threads, rows);
+    tw_status result = TW_OK;
+#pragma omp parallel num_threads(threads)
+    {
+        const int worker = omp_get_thread_num();
+        const int workers = omp_get_num_threads();
+        twi_job job = *whole;
+        job.first = whole->first + rows * worker / workers;
+        job.last = whole->first + rows * (worker + 1) / workers;
+        job.worker = worker;
+        const tw_status status = plan->variant->code->run(plan, &job);
+        if (status != TW_OK) {
+#pragma omp atomic write
+            result = status;
+        }
+    }
+    return result;
+}
+
+/* Rows between two progress reports: enough that starting a band, which reads a window's height of
+   rows, stays a small part of the work. */
+static int64_t rows_per_report(const tw_plan *plan)
+{
+    const int64_t share = (plan->problem.height + 31) / 32;
+    const int64_t floor_rows = 16 * (int64_t)plan->problem.window.height * plan->context->threads;
+    return plan->context->progress ? twi_max_i64(share, floor_rows) : plan->problem.height;
+}
+
+static tw_status run_cpu(tw_plan *plan, const tw_image *src, const tw_image *dst)
+{
+    const int64_t height = plan->problem.height;
+    const int64_t step = rows_per_report(plan);
+    twi_job job = {.src = *src, .dst = *dst};
+    if (src->data == dst->data) {
+        job.src.data = plan->copy;
+        job.src.pitch = plan->copy_pitch;
+        TWI_TRY(copy_cpu(plan->context, src, &job.src));
+    }
+    for (job.first = 0; job.first < height; job.first = job.last) {
+        job.last = twi_min_i64(height, job.first + step);
+        TWI_TRY(run_bands(plan, &job));
+        TWI_TRY(twi_report(plan->context, (double)job.last / (double)height));
+    }
+    return TW_OK;
+}
+
+static tw_status time_cpu(tw_context *context, tw_plan *plan, const tw_image *src, const tw_image *dst, size_t pairs,
+                          int launches, bool graph, double *milliseconds)
+{
+    (void)graph;
+    const double start = omp_get_wtime();
+    for (int i = 0; i < launches; i++) {
+        const size_t pair = (size_t)i % pairs;
+        TWI_TRY(plan ? run_cpu(plan, &src[pair], &dst[pair]) : copy_cpu(context, &src[pair], &dst[pair]));
+    }
+    *milliseconds = 1e3 * (omp_get_wtime() - start);
+    return TW_OK;
+}
+
+const twi_backend twi_cpu_backend = {
+    .id = TW_CPU,
+    .open = open_cpu,
+    .close = close_cpu,
+    .count = count_cpu,
+    .describe = describe_cpu,
+    .allocate = allocate_cpu,
+    .release = release_cpu,
+    .copy = copy_cpu,
+    .run = run_cpu,
+    .time = time_cpu,
+};
