@@ -107,6 +107,7 @@ typedef enum tw_border_mode {
     TW_BORDER_REFLECT,   /* ba|abcd|dc */
     TW_BORDER_MIRROR,    /* cb|abcd|cb */
     TW_BORDER_WRAP,      /* cd|abcd|ab */
+    TW_BORDER_IGNORE,    /* min and max alone: positions outside take no part */
     TW_BORDER_COUNT
 } tw_border_mode;
 
@@ -116,7 +117,7 @@ typedef struct tw_border {
     double value;
 } tw_border;
 
-/* "zero" ... "wrap"; "unknown" for a value outside the enum. */
+/* "zero" ... "ignore"; "unknown" for a value outside the enum. */
 TW_API const char *tw_border_name(tw_border_mode mode);
 
 /* Output (x, y) reads x - anchor_x ... x - anchor_x + width - 1, likewise in y.
@@ -221,18 +222,138 @@ TW_API tw_box_params tw_box_defaults(void);
  */
 TW_API tw_status tw_box(tw_context *context, const tw_image *src, const tw_image *dst, const tw_box_params *params);
 
+/* Numbers of a mask: exactly one of the two is set, the other NULL. They are read during the call only:
+   plans keep copies. */
+typedef struct tw_values {
+    const int32_t *integers;
+    const double *floats;
+} tw_values;
+
+/* A mask of window.width * window.height values, row by row; both sides at most TW_MAX_MASK.
+   divisor: not 0; an integer with an integer mask. offset: likewise an integer then. */
+typedef struct tw_correlate_params {
+    tw_window window;
+    tw_values mask;
+    double divisor;
+    double offset;
+    tw_border border;
+    tw_rounding rounding;
+} tw_correlate_params;
+
+#define TW_MAX_MASK 255
+
+/*
+ * Output (x, y) is the sum of mask[j][i] * in(x - anchor_x + i, y - anchor_y + j), divided by `divisor`, plus
+ * `offset`, saturated to dst's type, which may differ from src's.
+ * An integer mask on integer pixels: the exact sum; the quotient is rounded as `rounding` says.
+ * Otherwise: fma in row-major order of the taps, starting from 0, in f32 (f64 on f64 pixels); to an integer type by
+ * rounding half to even, NaN becoming 0.
+ * src and dst agree in size, channels and memory; in place is legal if the types agree too.
+ */
+TW_API tw_status tw_correlate(tw_context *context, const tw_image *src, const tw_image *dst,
+                              const tw_correlate_params *params);
+/* The same with the mask turned by 180 degrees, and the anchor with it. */
+TW_API tw_status tw_convolve(tw_context *context, const tw_image *src, const tw_image *dst,
+                             const tw_correlate_params *params);
+
+/* Correlation with the outer product of a column (window.height values) and a row (window.width values), both
+   integers or both floats. Integers: the same result as the product. Floats: the row first, its result in f32 (f64
+   on f64 pixels), then the column. */
+typedef struct tw_sepconv_params {
+    tw_window window;
+    tw_values row;
+    tw_values column;
+    double divisor;
+    double offset;
+    tw_border border;
+    tw_rounding rounding;
+} tw_sepconv_params;
+
+TW_API tw_status tw_sepconv(tw_context *context, const tw_image *src, const tw_image *dst,
+                            const tw_sepconv_params *params);
+
+/* sigma 0 leaves its axis alone. width, height: odd sizes, or 0 for 2 * ceil(truncate * sigma) + 1. */
+typedef struct tw_gaussian_params {
+    double sigma_x;
+    double sigma_y;
+    double truncate;
+    int32_t width;
+    int32_t height;
+    tw_border border;
+} tw_gaussian_params;
+
+/* sigma 1, truncate 4, replicate border. */
+TW_API tw_gaussian_params tw_gaussian_defaults(void);
+/* The type stays. u8: fixed point, at most 1 from the rounded exact result; other types: in f64. */
+TW_API tw_status tw_gaussian(tw_context *context, const tw_image *src, const tw_image *dst,
+                             const tw_gaussian_params *params);
+
+typedef enum tw_derivative { TW_SOBEL = 0, TW_SCHARR, TW_PREWITT, TW_LAPLACIAN, TW_DERIVATIVE_COUNT } tw_derivative;
+typedef enum tw_direction { TW_DIRECTION_X = 0, TW_DIRECTION_Y } tw_direction;
+
+/* The 3x3 integer mask, for tw_correlate: a derivative grows to the right or downward; the Laplacian (0 1 0, 1 -4 1,
+   0 1 0) has no direction. */
+TW_API tw_status tw_derivative_mask(tw_derivative derivative, tw_direction direction, int32_t mask[9]);
+
+#define TW_MAX_FOOTPRINT 1023
+
+/* A window of which the positions that are not 0 in `footprint` (window.width * window.height bytes, row by row) take
+   part; NULL: all. Both sides at most TW_MAX_FOOTPRINT where there is a footprint. */
+typedef struct tw_order_params {
+    tw_window window;
+    const uint8_t *footprint;
+    tw_border border; /* TW_BORDER_IGNORE for tw_min and tw_max alone */
+} tw_order_params;
+
+/* 3x3, centred, the whole rectangle, replicate border. */
+TW_API tw_order_params tw_order_defaults(void);
+
+/*
+ * The lowest, the highest, the median (of an even count n: the element of rank n/2), or the element of rank
+ * `rank` (0 is the lowest) of the window. The type stays. Floats are ordered
+ * -inf < ... < -0 < +0 < ... < inf < NaN, and all NaN are one.
+ */
+TW_API tw_status tw_min(tw_context *context, const tw_image *src, const tw_image *dst, const tw_order_params *params);
+TW_API tw_status tw_max(tw_context *context, const tw_image *src, const tw_image *dst, const tw_order_params *params);
+TW_API tw_status tw_median(tw_context *context, const tw_image *src, const tw_image *dst,
+                           const tw_order_params *params);
+TW_API tw_status tw_rank(tw_context *context, const tw_image *src, const tw_image *dst, const tw_order_params *params,
+                         int64_t rank);
+
+/* How many positions of the window take part. */
+TW_API int64_t tw_order_count(const tw_order_params *params);
+/* min(count - 1, floor(count * percentile / 100)); percentile 0 to 100. */
+TW_API int64_t tw_percentile_rank(int64_t count, double percentile);
+
+typedef enum tw_shape { TW_RECT = 0, TW_CROSS, TW_ELLIPSE, TW_SHAPE_COUNT } tw_shape;
+
+/* Fills width * height bytes with 1 where the shape is, else 0. The cross has its arms through the centre
+   (width / 2, height / 2); the ellipse holds (2i - W + 1)^2 H^2 + (2j - H + 1)^2 W^2 <= W^2 H^2. */
+TW_API tw_status tw_footprint(tw_shape shape, int32_t width, int32_t height, uint8_t *footprint);
+
 /* ---- Plan tier ------------------------------------------------------------------------------ */
 
-typedef enum tw_op { TW_OP_BOX = 0, TW_OP_COUNT } tw_op;
+/* tw_convolve and the derivatives are correlations; medians and percentiles are ranks. */
+typedef enum tw_op {
+    TW_OP_BOX = 0,
+    TW_OP_CORRELATE,
+    TW_OP_SEPCONV,
+    TW_OP_GAUSSIAN,
+    TW_OP_MIN,
+    TW_OP_MAX,
+    TW_OP_RANK,
+    TW_OP_COUNT
+} tw_op;
 
-/* "box"; "unknown" for a value outside the enum. */
+/* "box", "correlate", ... "rank"; "unknown" for a value outside the enum. */
 TW_API const char *tw_op_name(tw_op op);
 
 /* All that decides a result, but for the pixels. A value: comparable and printable. Fill it with
    the operation's function (tw_box_problem), which checks everything. */
 typedef struct tw_problem {
     tw_op op;
-    tw_type type;
+    tw_type type;     /* of src */
+    tw_type out_type; /* of dst */
     int32_t channels;
     int64_t width;
     int64_t height;
@@ -241,11 +362,32 @@ typedef struct tw_problem {
     tw_rounding rounding;
     tw_memory memory; /* where both images live */
     bool in_place;    /* dst is src */
+    /* correlate: the mask; sepconv: its row and column. Read while a plan is made, which keeps copies. */
+    tw_values mask;
+    tw_values column;
+    double divisor;
+    double offset;
+    /* gaussian; window has its support */
+    double sigma_x;
+    double sigma_y;
+    /* min, max, rank: NULL is the whole rectangle */
+    const uint8_t *footprint;
+    int64_t rank;
 } tw_problem;
 
 /* The problem that tw_box() would solve for these images. Only their descriptors are read. */
 TW_API tw_status tw_box_problem(const tw_image *src, const tw_image *dst, const tw_box_params *params,
                                 tw_problem *problem);
+
+TW_API tw_status tw_correlate_problem(const tw_image *src, const tw_image *dst, const tw_correlate_params *params,
+                                      tw_problem *problem);
+TW_API tw_status tw_sepconv_problem(const tw_image *src, const tw_image *dst, const tw_sepconv_params *params,
+                                    tw_problem *problem);
+TW_API tw_status tw_gaussian_problem(const tw_image *src, const tw_image *dst, const tw_gaussian_params *params,
+                                     tw_problem *problem);
+/* `op` is TW_OP_MIN, TW_OP_MAX or TW_OP_RANK; `rank` is read for the last alone. */
+TW_API tw_status tw_order_problem(tw_op op, const tw_image *src, const tw_image *dst, const tw_order_params *params,
+                                  int64_t rank, tw_problem *problem);
 
 /* One line, such as "box u8 c1 1003x769 s3x3 a1,1 zero floor host". Returns the length that the whole
    text has; at most size - 1 characters and a NUL are written. */

@@ -56,7 +56,7 @@ static tw_status shifted_window(const twi_candidate *self, tw_context *context, 
 static tw_status neighbouring_border(const twi_candidate *self, tw_context *context, const tw_problem *problem,
                                      const tw_image *src, const tw_image *dst)
 {
-    static const tw_border_mode mistaken_for[TW_BORDER_COUNT] = {
+    static const tw_border_mode mistaken_for[TW_BORDER_IGNORE] = {
         [TW_BORDER_ZERO] = TW_BORDER_REPLICATE, [TW_BORDER_CONSTANT] = TW_BORDER_ZERO,
         [TW_BORDER_REPLICATE] = TW_BORDER_ZERO, [TW_BORDER_REFLECT] = TW_BORDER_MIRROR,
         [TW_BORDER_MIRROR] = TW_BORDER_REFLECT, [TW_BORDER_WRAP] = TW_BORDER_REFLECT,
@@ -157,6 +157,8 @@ static twi_case u8_case(tw_border_mode border)
     const twi_case which = {
         .problem = {.op = TW_OP_BOX,
                     .type = TW_U8,
+                    .out_type = TW_U8,
+                    .divisor = 1,
                     .channels = 1,
                     .width = 37,
                     .height = 11,
@@ -177,6 +179,7 @@ static twi_case f32_case(twi_pattern pattern)
 {
     twi_case which = u8_case(TW_BORDER_REFLECT);
     which.problem.type = TW_F32;
+    which.problem.out_type = TW_F32;
     which.pattern = pattern;
     return which;
 }
@@ -196,7 +199,7 @@ static void an_honest_answer_passes(void **state)
     const twi_candidate candidate = {.name = "honest", .solve = honest};
     char why[512] = "";
     (void)state;
-    for (int border = 0; border < TW_BORDER_COUNT; border++) {
+    for (int border = 0; border < TW_BORDER_IGNORE; border++) {
         const twi_case which = u8_case((tw_border_mode)border);
         assert_int_equal(twi_prover_load(prover, &which), TW_OK);
         assert_true(twi_prover_check(prover, &candidate, why, sizeof why));
@@ -206,7 +209,7 @@ static void an_honest_answer_passes(void **state)
 static void an_off_by_one_is_caught_at_each_border(void **state)
 {
     (void)state;
-    for (int border = 0; border < TW_BORDER_COUNT; border++) {
+    for (int border = 0; border < TW_BORDER_IGNORE; border++) {
         const twi_case which = u8_case((tw_border_mode)border);
         expect_caught(&which, (twi_candidate){.name = "fault", .solve = neighbouring_border}, "fault mismatch at (");
         expect_caught(&which, (twi_candidate){.name = "fault", .solve = shifted_window}, "fault mismatch at (");

@@ -129,7 +129,7 @@ tw_status twi_report(const tw_context *context, double done)
     return TW_OK;
 }
 
-tw_status twi_kept_plan(tw_context *context, const tw_problem *problem, tw_plan **plan)
+static tw_status kept_plan(tw_context *context, const tw_problem *problem, tw_plan **plan)
 {
     for (int i = 0; i < TWI_KEPT_PLANS; i++) {
         if (context->kept[i] && twi_problem_equal(&context->kept[i]->problem, problem)) {
@@ -144,6 +144,15 @@ tw_status twi_kept_plan(tw_context *context, const tw_problem *problem, tw_plan 
     context->next_kept = (context->next_kept + 1) % TWI_KEPT_PLANS;
     *plan = *place;
     return TW_OK;
+}
+
+tw_status twi_run_kept(tw_context *context, const tw_problem *problem, const tw_image *src, const tw_image *dst)
+{
+    tw_plan *plan = NULL;
+    if (!context)
+        return twi_fail(TW_ERROR_ARGUMENT, "context is NULL");
+    TWI_TRY(kept_plan(context, problem, &plan));
+    return tw_plan_run(plan, src, dst);
 }
 
 tw_status tw_device_count(tw_backend backend, int *count)

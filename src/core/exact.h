@@ -59,6 +59,67 @@ TWI_EXACT int64_t twi_mean_integer(int64_t sum, int64_t n, int nearest)
     return remainder < 0 ? quotient - 1 : quotient;
 }
 
+/* ---- Correlation: wide integers, division, saturation --------------------------------------- */
+
+__extension__ typedef __int128 twi_i128;
+
+/* floor(sum / divisor), or floor((2 sum + divisor) / (2 divisor)) for nearest, ties up. divisor is not 0. */
+TWI_EXACT twi_i128 twi_quotient(twi_i128 sum, int64_t divisor, int nearest)
+{
+    const twi_i128 by = divisor < 0 ? -(twi_i128)divisor : divisor;
+    twi_i128 quotient;
+    if (divisor < 0)
+        sum = -sum;
+    if (nearest)
+        sum += by / 2;
+    quotient = sum / by;
+    return sum % by < 0 ? quotient - 1 : quotient;
+}
+
+TWI_EXACT int64_t twi_saturate(twi_i128 value, int64_t low, int64_t high)
+{
+    return value < low ? low : value > high ? high : (int64_t)value;
+}
+
+/* The nearest integer, ties to even, between low and high; 0 for NaN. */
+TWI_EXACT int64_t twi_round_even(double value, int64_t low, int64_t high)
+{
+    if (!(value == value))
+        return 0;
+    value = __builtin_rint(value);
+    return value <= (double)low ? low : value >= (double)high ? high : (int64_t)value;
+}
+
+/* ---- Order: floats as integers --------------------------------------------------------------- */
+
+/* Keys whose order as integers is -inf < ... < -0 < +0 < ... < inf < NaN; all NaN have one key. The map is its own
+   inverse but for NaN, which comes back as the canonical one. */
+TWI_EXACT int32_t twi_key_f32(uint32_t bits)
+{
+    if ((bits & 0x7fffffffu) > 0x7f800000u)
+        bits = 0x7fc00000u;
+    return (int32_t)(bits & 0x80000000u ? bits ^ 0x7fffffffu : bits);
+}
+
+TWI_EXACT uint32_t twi_unkey_f32(int32_t key)
+{
+    return key < 0 ? (uint32_t)key ^ 0x7fffffffu : (uint32_t)key;
+}
+
+TWI_EXACT int64_t twi_key_f64(uint64_t bits)
+{
+    if ((bits & 0x7fffffffffffffffu) > 0x7ff0000000000000u)
+        bits = 0x7ff8000000000000u;
+    return (int64_t)(bits & 0x8000000000000000u ? bits ^ 0x7fffffffffffffffu : bits);
+}
+
+TWI_EXACT uint64_t twi_unkey_f64(int64_t key)
+{
+    return key < 0 ? (uint64_t)key ^ 0x7fffffffffffffffu : (uint64_t)key;
+}
+
+/* ---- Mean of floats ---------------------------------------------------------------------------- */
+
 /*
  * Float sums. The values v[0] ... v[n-1] are cut, from the left, into blocks of 2^k values, one for each bit
  * of n, the smallest first; a block is summed pairwise (its left half + its right half), then the
@@ -103,16 +164,20 @@ TWI_EXACT double twi_canonical_f64(double value)
     return value == value ? value : nan.value;
 }
 
-/* The mean of an f32 window from its f64 sum and 1.0 / count. Any NaN becomes the one quiet NaN, since
-   processors differ in which payload and sign they keep. */
-TWI_EXACT float twi_mean_f32(double sum, double inverse)
+TWI_EXACT float twi_canonical_f32(float value)
 {
     union {
         uint32_t bits;
         float value;
     } nan = {0x7fc00000u};
-    float mean = (float)(sum * inverse);
-    return mean == mean ? mean : nan.value;
+    return value == value ? value : nan.value;
+}
+
+/* The mean of an f32 window from its f64 sum and 1.0 / count. Any NaN becomes the one quiet NaN, since
+   processors differ in which payload and sign they keep. */
+TWI_EXACT float twi_mean_f32(double sum, double inverse)
+{
+    return twi_canonical_f32((float)(sum * inverse));
 }
 
 /* The mean of an f64 window: the quotient and its correction by the remainder (needs a true fma). */

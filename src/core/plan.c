@@ -31,6 +31,18 @@ static tw_status take_copy(tw_plan *plan)
     return context->backend->allocate(context, (size_t)bytes, device ? TW_MEMORY_DEVICE : TW_MEMORY_HOST, &plan->copy);
 }
 
+/* The plan outlives the caller's mask and footprint. */
+static tw_status keep_arrays(tw_plan *plan)
+{
+    const tw_problem problem = plan->problem;
+    const size_t bytes = twi_problem_array_bytes(&problem);
+    if (bytes == 0)
+        return TW_OK;
+    TWI_TRY(twi_host_allocate(plan->context, bytes, &plan->arrays));
+    twi_problem_copy(&problem, plan->arrays, &plan->problem);
+    return TW_OK;
+}
+
 /* The variant of that name for the context's back end. */
 static tw_status named_variant(const tw_context *context, const tw_problem *problem, const char *name,
                                const twi_variant **result)
@@ -90,7 +102,9 @@ tw_status tw_plan_create(tw_context *context, const tw_problem *problem, const t
         .block_width = options->block_width,
         .block_height = options->block_height,
     };
-    tw_status status = take_copy(plan);
+    tw_status status = keep_arrays(plan);
+    if (status == TW_OK)
+        status = take_copy(plan);
     if (status == TW_OK && variant->code->prepare)
         status = variant->code->prepare(plan);
     if (status != TW_OK) {
@@ -113,6 +127,7 @@ void tw_plan_destroy(tw_plan *plan)
         context->backend->release(context, plan->scratch, kind);
     if (plan->copy)
         context->backend->release(context, plan->copy, kind);
+    twi_host_release(context, plan->arrays);
     twi_host_release(context, plan);
 }
 
@@ -124,7 +139,7 @@ static tw_status fits(const tw_plan *plan, const tw_image *src, const tw_image *
         return twi_fail(TW_ERROR_ARGUMENT, "plan is NULL");
     const tw_problem *problem = &plan->problem;
     TWI_TRY(twi_images_check(src, dst, &in_place));
-    if (src->type != problem->type || dst->type != problem->type || src->channels != problem->channels ||
+    if (src->type != problem->type || dst->type != problem->out_type || src->channels != problem->channels ||
         src->width != problem->width || src->height != problem->height || src->memory != problem->memory) {
         char text[160];
         (void)tw_problem_text(problem, text, sizeof text);

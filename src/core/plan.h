@@ -15,7 +15,8 @@
 #define TWI_INTEGERS (TWI_BIT(TW_U8) | TWI_BIT(TW_U16) | TWI_BIT(TW_I16) | TWI_BIT(TW_I32))
 #define TWI_FLOATS (TWI_BIT(TW_F32) | TWI_BIT(TW_F64))
 #define TWI_ALL_TYPES (TWI_INTEGERS | TWI_FLOATS)
-#define TWI_ALL_BORDERS (TWI_BIT(TW_BORDER_COUNT) - 1u)
+#define TWI_ALL_BORDERS (TWI_BIT(TW_BORDER_IGNORE) - 1u)  /* all that every filter has */
+#define TWI_ORDER_BORDERS (TWI_BIT(TW_BORDER_COUNT) - 1u) /* those of min and max */
 #define TWI_ALL_CHANNELS (TWI_BIT(1) | TWI_BIT(2) | TWI_BIT(3) | TWI_BIT(4))
 
 /* The work of a run: output rows first ... last-1 of dst. src and dst never overlap here: in place
@@ -109,7 +110,8 @@ struct tw_plan {
     void *scratch; /* of the back end's memory */
     void *copy;    /* in place: a copy of the source, copy_pitch bytes a row, of the back end's memory */
     int64_t copy_pitch;
-    void *state; /* the variant's own, freed by its release */
+    void *arrays; /* copies of the problem's mask, column and footprint */
+    void *state;  /* the variant's own, freed by its release */
 };
 
 /* One reason why `variant` does not do `problem` (as tw_variant_refuses), or NULL. */
@@ -125,11 +127,30 @@ tw_status twi_plan_scratch(tw_plan *plan, size_t bytes);
 tw_status twi_host_allocate(const tw_context *context, size_t bytes, void **memory);
 void twi_host_release(const tw_context *context, void *memory);
 
-/* A plan for the Simple tier, kept by the context: not to be destroyed by the caller. */
-tw_status twi_kept_plan(tw_context *context, const tw_problem *problem, tw_plan **plan);
+/* The Simple tier: runs the problem through a plan that the context makes once and keeps. */
+tw_status twi_run_kept(tw_context *context, const tw_problem *problem, const tw_image *src, const tw_image *dst);
 
 /* Calls the progress callback, if any; TW_ERROR_CANCELLED if it asks to stop. */
 tw_status twi_report(const tw_context *context, double done);
+
+/* The fields that every operation on two images has; dst's type is free here. */
+tw_status twi_problem_begin(tw_op op, const tw_image *src, const tw_image *dst, const tw_window *window,
+                            const tw_border *border, tw_problem *problem);
+/* Bytes of the problem's arrays, and a problem that points to copies of them in `memory` (so many bytes). */
+size_t twi_problem_array_bytes(const tw_problem *problem);
+void twi_problem_copy(const tw_problem *problem, void *memory, tw_problem *copy);
+
+/* How many positions of the window take part in min, max and rank. */
+int64_t twi_footprint_count(const tw_window *window, const uint8_t *footprint);
+
+enum { TWI_MAX_GAUSSIAN = 4095 };
+
+/* Gaussian weights of an odd number of taps, computed in f64, with sum 1; sigma 0: 1 in the middle. */
+void twi_gaussian_weights(double sigma, int32_t taps, double *weights);
+/* The same in fixed point: integers with sum 65536, the squared error least. */
+void twi_gaussian_fixed(const double *weights, int32_t taps, int32_t *fixed);
+/* Whether a gaussian is done in fixed point by definition: u8, and both axes. */
+bool twi_gaussian_is_fixed(const tw_problem *problem);
 
 /* A problem checked as a whole: every field in range. For operations' *_problem functions. */
 tw_status twi_problem_check(const tw_problem *problem);

@@ -76,6 +76,7 @@ const char *tw_border_name(tw_border_mode mode)
     static const char *const names[TW_BORDER_COUNT] = {
         [TW_BORDER_ZERO] = "zero",       [TW_BORDER_CONSTANT] = "constant", [TW_BORDER_REPLICATE] = "replicate",
         [TW_BORDER_REFLECT] = "reflect", [TW_BORDER_MIRROR] = "mirror",     [TW_BORDER_WRAP] = "wrap",
+        [TW_BORDER_IGNORE] = "ignore",
     };
     return name_of(names, TW_BORDER_COUNT, (unsigned)mode);
 }
@@ -102,7 +103,10 @@ const char *tw_backend_name(tw_backend backend)
 const char *tw_op_name(tw_op op)
 {
     static const char *const names[TW_OP_COUNT] = {
-        [TW_OP_BOX] = "box",
+        [TW_OP_BOX] = "box",         [TW_OP_CORRELATE] = "correlate",
+        [TW_OP_SEPCONV] = "sepconv", [TW_OP_GAUSSIAN] = "gaussian",
+        [TW_OP_MIN] = "min",         [TW_OP_MAX] = "max",
+        [TW_OP_RANK] = "rank",
     };
     return name_of(names, TW_OP_COUNT, (unsigned)op);
 }

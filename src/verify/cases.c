@@ -31,6 +31,8 @@ static void classic_case(int64_t index, twi_case *which)
     *which = (twi_case){
         .problem = {.op = TW_OP_BOX,
                     .type = TW_U8,
+                    .out_type = TW_U8,
+                    .divisor = 1,
                     .channels = 1,
                     .width = classic[index].width,
                     .height = classic[index].height,
@@ -52,15 +54,16 @@ static int32_t random_side(twi_random *r, int32_t most)
     return side < most ? side : most;
 }
 
-static tw_window random_window(twi_random *r)
+static tw_window random_window(twi_random *r, int32_t most)
 {
     tw_window window;
     if (twi_below(r, 40) == 0) { /* a huge one: sums beyond 32 bits */
-        window.width = (int32_t)(1 + twi_below(r, 4200));
-        window.height = (int32_t)(1 + twi_below(r, 4200));
+        const uint64_t huge = most < 4200 ? (uint64_t)most : 4200;
+        window.width = (int32_t)(1 + twi_below(r, huge));
+        window.height = (int32_t)(1 + twi_below(r, huge));
     } else {
-        window.width = random_side(r, TW_MAX_WINDOW);
-        window.height = twi_below(r, 3) > 0 ? window.width : random_side(r, TW_MAX_WINDOW);
+        window.width = random_side(r, most);
+        window.height = twi_below(r, 3) > 0 ? window.width : random_side(r, most);
     }
     window = tw_window_centred(window.width, window.height);
     if (twi_below(r, 3) == 0) {
@@ -115,6 +118,125 @@ static int64_t random_gap(twi_random *r)
     return twi_below(r, 3) == 0 ? 0 : (int64_t)twi_below(r, 40);
 }
 
+/* ---- What each operation has beside its window -------------------------------------------------- */
+
+/* The case's mask and column, or its footprint. */
+static _Thread_local struct {
+    int32_t integers[2][TW_MAX_MASK * TW_MAX_MASK];
+    double floats[2][TW_MAX_MASK * TW_MAX_MASK];
+    uint8_t footprint[TW_MAX_MASK * TW_MAX_MASK];
+} room;
+
+/* Values of one kind: small ones, bytes, any 32 bits, or all alike. */
+static void random_integers(twi_random *r, uint64_t kind, int32_t *values, int32_t count)
+{
+    for (int32_t i = 0; i < count; i++) {
+        switch (kind) {
+        case 0:
+            values[i] = (int32_t)twi_below(r, 5) - 2;
+            break;
+        case 1:
+            values[i] = (int32_t)twi_below(r, 256) - 128;
+            break;
+        case 2:
+            values[i] = (int32_t)(uint32_t)twi_next(r);
+            break;
+        default:
+            values[i] = 1;
+            break;
+        }
+    }
+}
+
+/* The outer product of two lines, which separable variants must find. */
+static void rank_one(int32_t *values, int32_t width, int32_t height)
+{
+    int32_t row[TW_MAX_MASK];
+    int32_t column[TW_MAX_MASK];
+    for (int32_t i = 0; i < width; i++)
+        row[i] = values[i] % 16;
+    for (int32_t j = 0; j < height; j++)
+        column[j] = values[j * width] % 16;
+    for (int32_t j = 0; j < height; j++)
+        for (int32_t i = 0; i < width; i++)
+            values[j * width + i] = row[i] * column[j];
+}
+
+static void random_values(twi_random *r, bool floats, uint64_t kind, int which, int32_t count, tw_values *values)
+{
+    if (!floats) {
+        random_integers(r, kind, room.integers[which], count);
+        values->integers = room.integers[which];
+        return;
+    }
+    for (int32_t i = 0; i < count; i++)
+        room.floats[which][i] = (double)(int64_t)twi_next(r) * 0x1p-63;
+    values->floats = room.floats[which];
+}
+
+static void random_mask(twi_random *r, tw_problem *problem)
+{
+    static const double divisors[] = {1, 1, 9, 16, 255, -7, 1000003};
+    const bool floats = twi_below(r, 4) == 0;
+    const uint64_t kind = twi_below(r, 4);
+    const int32_t width = problem->window.width;
+    const int32_t height = problem->window.height;
+    if (problem->op == TW_OP_SEPCONV) {
+        random_values(r, floats, kind, 0, width, &problem->mask);
+        random_values(r, floats, kind, 1, height, &problem->column);
+    } else {
+        random_values(r, floats, kind, 0, width * height, &problem->mask);
+        if (!floats && twi_below(r, 4) == 0)
+            rank_one(room.integers[0], width, height);
+    }
+    problem->divisor = divisors[twi_below(r, sizeof divisors / sizeof divisors[0])];
+    problem->offset = twi_below(r, 2) == 0 ? 0 : (double)twi_below(r, 300) - 100;
+    if (twi_below(r, 2) == 0)
+        problem->out_type = (tw_type)twi_below(r, TW_TYPE_COUNT);
+}
+
+static void random_footprint(twi_random *r, tw_problem *problem)
+{
+    const int32_t positions = problem->window.width * problem->window.height;
+    const uint64_t kind = twi_below(r, 6);
+    if (problem->window.width <= TW_MAX_MASK && problem->window.height <= TW_MAX_MASK && kind < 3) {
+        if (kind < 2)
+            (void)tw_footprint(kind == 0 ? TW_CROSS : TW_ELLIPSE, problem->window.width, problem->window.height,
+                               room.footprint);
+        else
+            for (int32_t i = 0; i < positions; i++)
+                room.footprint[i] = (uint8_t)(twi_below(r, 3) == 0);
+        room.footprint[positions / 2] = 1; /* never empty */
+        problem->footprint = room.footprint;
+    }
+    if (problem->op == TW_OP_RANK) {
+        const int64_t count = twi_footprint_count(&problem->window, problem->footprint);
+        problem->rank = twi_below(r, 2) == 0 ? count / 2 : (int64_t)twi_below(r, (uint64_t)count);
+    } else if (twi_below(r, 4) == 0) {
+        problem->border.mode = TW_BORDER_IGNORE;
+    }
+}
+
+static void random_gaussian(twi_random *r, tw_problem *problem)
+{
+    problem->sigma_x = (double)twi_below(r, 120) / 16;
+    problem->sigma_y = twi_below(r, 3) > 0 ? problem->sigma_x : (double)twi_below(r, 120) / 16;
+    problem->window = tw_window_centred(problem->window.width | 1, problem->window.height | 1);
+}
+
+static int32_t largest_side(tw_op op)
+{
+    switch (op) {
+    case TW_OP_BOX:
+        return TW_MAX_WINDOW;
+    case TW_OP_CORRELATE:
+    case TW_OP_SEPCONV:
+        return TW_MAX_MASK;
+    default:
+        return 257;
+    }
+}
+
 static void random_case(tw_op op, twi_random *r, twi_case *which)
 {
     tw_problem *problem = &which->problem;
@@ -122,14 +244,22 @@ static void random_case(tw_op op, twi_random *r, twi_case *which)
     memset(which, 0, sizeof *which);
     problem->op = op;
     problem->type = twi_below(r, 3) == 0 ? TW_U8 : (tw_type)twi_below(r, TW_TYPE_COUNT);
+    problem->out_type = problem->type;
+    problem->divisor = 1;
     problem->channels = twi_below(r, 2) == 0 ? 1 : (int32_t)(1 + twi_below(r, 4));
-    problem->window = random_window(r);
-    problem->border.mode = (tw_border_mode)twi_below(r, TW_BORDER_COUNT);
+    problem->window = random_window(r, largest_side(op));
+    problem->border.mode = (tw_border_mode)twi_below(r, TW_BORDER_IGNORE);
     if (problem->border.mode == TW_BORDER_CONSTANT)
         problem->border.value = random_border_value(r, problem->type);
     problem->rounding = (tw_rounding)twi_below(r, TW_ROUNDING_COUNT);
     problem->memory = twi_below(r, 2) == 0 ? TW_HOST : TW_DEVICE;
-    problem->in_place = twi_below(r, 8) == 0;
+    if (op == TW_OP_CORRELATE || op == TW_OP_SEPCONV)
+        random_mask(r, problem);
+    else if (op == TW_OP_GAUSSIAN)
+        random_gaussian(r, problem);
+    else if (op != TW_OP_BOX)
+        random_footprint(r, problem);
+    problem->in_place = problem->out_type == problem->type && twi_below(r, 8) == 0;
 
     const int64_t positions =
         twi_max_i64(1, work / ((int64_t)problem->window.width * problem->window.height * problem->channels));

@@ -216,16 +216,16 @@ static void put_pixels(const twi_case *which, const tw_image *image)
 /* ---- Loading a case ---------------------------------------------------------------------------- */
 
 /* An image of the case inside a buffer: margin, offset, rows with gaps, margin. */
-static tw_image place(const tw_problem *problem, int64_t gap, int64_t offset, size_t *bytes)
+static tw_image place(const tw_problem *problem, tw_type type, int64_t gap, int64_t offset, size_t *bytes)
 {
-    const int64_t size = (int64_t)tw_type_size(problem->type);
+    const int64_t size = (int64_t)tw_type_size(type);
     const tw_image image = {
         .data = (void *)(uintptr_t)(MARGIN + offset * size), /* relative to the buffer, for now */
         .width = problem->width,
         .height = problem->height,
         .pitch = (problem->width * problem->channels + gap) * size,
         .channels = problem->channels,
-        .type = problem->type,
+        .type = type,
         .memory = TW_HOST,
     };
     *bytes = (size_t)(2 * MARGIN + offset * size + image.pitch * image.height);
@@ -257,8 +257,10 @@ static tw_status reference_answer(twi_prover *prover)
 tw_status twi_prover_load(twi_prover *prover, const twi_case *which)
 {
     prover->loaded = *which;
-    prover->src_image = place(&which->problem, which->src_gap, which->src_offset, &prover->src_bytes);
-    prover->dst_image = place(&which->problem, which->dst_gap, which->dst_offset, &prover->dst_bytes);
+    prover->src_image =
+        place(&which->problem, which->problem.type, which->src_gap, which->src_offset, &prover->src_bytes);
+    prover->dst_image =
+        place(&which->problem, which->problem.out_type, which->dst_gap, which->dst_offset, &prover->dst_bytes);
     if (which->problem.in_place) {
         prover->dst_image = prover->src_image;
         prover->dst_bytes = prover->src_bytes;

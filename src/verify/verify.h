@@ -63,7 +63,8 @@ tw_status twi_prover_load(twi_prover *prover, const twi_case *which);
    was touched. If not, `why` gets one sentence: "NAME mismatch at (x, y): reference=R, got=G (...)". */
 bool twi_prover_check(twi_prover *prover, const twi_candidate *candidate, char *why, size_t size);
 
-/* Case number `index` of the operation: first the classic ones, then random ones, the same for one seed. */
+/* Case number `index` of the operation: first the classic ones, then random ones, the same for one seed. Its
+   mask or footprint is valid until the thread's next call. */
 void twi_make_case(tw_op op, uint64_t seed, int64_t index, twi_case *which);
 /* How many classic cases the operation has. */
 int64_t twi_classic_cases(tw_op op);

@@ -1,0 +1,135 @@
+/* What a window position reads and how a result is stored: shared by the scalar references. */
+#ifndef TWI_SAMPLE_H
+#define TWI_SAMPLE_H
+
+#include "core/exact.h"
+#include "core/plan.h"
+
+typedef struct twi_sampler {
+    const tw_image *image;
+    tw_border border;
+    int channel;
+} twi_sampler;
+
+/* The address of the element at (x, y), or NULL where the border's value is read. */
+static inline const void *twi_sample(const twi_sampler *s, int64_t x, int64_t y)
+{
+    const tw_image *image = s->image;
+    const int64_t column = twi_border_index(x, image->width, (int)s->border.mode);
+    const int64_t row = twi_border_index(y, image->height, (int)s->border.mode);
+    if (column < 0 || row < 0)
+        return NULL;
+    return (const char *)image->data + row * image->pitch +
+           (column * image->channels + s->channel) * (int64_t)tw_type_size(image->type);
+}
+
+/* An element of an integer type; the border's value for NULL. */
+static inline int64_t twi_sample_integer(const twi_sampler *s, int64_t x, int64_t y)
+{
+    const void *element = twi_sample(s, x, y);
+    if (!element)
+        return s->border.mode == TW_BORDER_CONSTANT ? (int64_t)s->border.value : 0;
+    switch (s->image->type) {
+    case TW_U8:
+        return *(const uint8_t *)element;
+    case TW_U16:
+        return *(const uint16_t *)element;
+    case TW_I16:
+        return *(const int16_t *)element;
+    default:
+        return *(const int32_t *)element;
+    }
+}
+
+/* An element of any type as f64, which holds them all. */
+static inline double twi_sample_float(const twi_sampler *s, int64_t x, int64_t y)
+{
+    const tw_type type = s->image->type;
+    if (type != TW_F32 && type != TW_F64)
+        return (double)twi_sample_integer(s, x, y);
+    const void *element = twi_sample(s, x, y);
+    if (!element) {
+        const double value = s->border.mode == TW_BORDER_CONSTANT ? s->border.value : 0;
+        return type == TW_F32 ? (double)(float)value : value;
+    }
+    return type == TW_F32 ? (double)*(const float *)element : *(const double *)element;
+}
+
+/* Stores an integer result, saturated, as an element of any type. */
+static inline void twi_store_integer(void *element, tw_type type, twi_i128 value)
+{
+    switch (type) {
+    case TW_U8:
+        *(uint8_t *)element = (uint8_t)twi_saturate(value, 0, UINT8_MAX);
+        break;
+    case TW_U16:
+        *(uint16_t *)element = (uint16_t)twi_saturate(value, 0, UINT16_MAX);
+        break;
+    case TW_I16:
+        *(int16_t *)element = (int16_t)twi_saturate(value, INT16_MIN, INT16_MAX);
+        break;
+    case TW_I32:
+        *(int32_t *)element = (int32_t)twi_saturate(value, INT32_MIN, INT32_MAX);
+        break;
+    case TW_F32:
+        *(float *)element = (float)twi_saturate(value, INT64_MIN, INT64_MAX);
+        break;
+    default:
+        *(double *)element = (double)twi_saturate(value, INT64_MIN, INT64_MAX);
+        break;
+    }
+}
+
+/* Stores a float result as an element of any type: integers by rounding half to even. */
+static inline void twi_store_float(void *element, tw_type type, double value)
+{
+    switch (type) {
+    case TW_U8:
+        *(uint8_t *)element = (uint8_t)twi_round_even(value, 0, UINT8_MAX);
+        break;
+    case TW_U16:
+        *(uint16_t *)element = (uint16_t)twi_round_even(value, 0, UINT16_MAX);
+        break;
+    case TW_I16:
+        *(int16_t *)element = (int16_t)twi_round_even(value, INT16_MIN, INT16_MAX);
+        break;
+    case TW_I32:
+        *(int32_t *)element = (int32_t)twi_round_even(value, INT32_MIN, INT32_MAX);
+        break;
+    case TW_F32:
+        *(float *)element = twi_canonical_f32((float)value);
+        break;
+    default:
+        *(double *)element = twi_canonical_f64(value);
+        break;
+    }
+}
+
+/* Runs `pixel` for every element of the job's rows. */
+typedef void (*twi_pixel)(const tw_plan *plan, const twi_sampler *s, int64_t x, int64_t y, void *element);
+
+static inline tw_status twi_each_element(const tw_plan *plan, const twi_job *job, twi_pixel pixel)
+{
+    const tw_problem *problem = &plan->problem;
+    const int64_t size = (int64_t)tw_type_size(problem->out_type);
+    for (int64_t y = job->first; y < job->last; y++) {
+        char *row = (char *)job->dst.data + y * job->dst.pitch;
+        for (int64_t x = 0; x < problem->width; x++) {
+            for (int channel = 0; channel < problem->channels; channel++) {
+                const twi_sampler s = {&job->src, problem->border, channel};
+                pixel(plan, &s, x, y, row + (x * problem->channels + channel) * size);
+            }
+        }
+    }
+    return TW_OK;
+}
+
+/* References are never the fastest: chosen by name, or where nothing else applies. */
+static inline double twi_cost_reference(const tw_context *context, const tw_problem *problem)
+{
+    (void)context;
+    return 10.0 * (double)problem->width * (double)problem->height * problem->channels * problem->window.width *
+           problem->window.height;
+}
+
+#endif
