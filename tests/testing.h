@@ -21,6 +21,14 @@
             fail_msg("%s: %s", #call, tw_error_message());                                                             \
     } while (0)
 
+/* The call fails with that status, and the message holds `words`. */
+#define assert_refused(call, status, words)                                                                            \
+    do {                                                                                                               \
+        const tw_status got_status = (call);                                                                           \
+        if (got_status != (status) || !strstr(tw_error_message(), words))                                              \
+            fail_msg("%s: %s, \"%s\"", #call, tw_status_name(got_status), tw_error_message());                         \
+    } while (0)
+
 /* An image in memory of its own: 64 guard bytes before and behind, `gap` bytes between rows. */
 typedef struct picture {
     tw_image image;
