@@ -91,6 +91,8 @@ tw_status tw_plan_create(tw_context *context, const tw_problem *problem, const t
         .block_height = options->block_height,
     };
     tw_status status = take_copy(plan);
+    if (status == TW_OK && context->backend->prepare)
+        status = context->backend->prepare(plan);
     if (status == TW_OK && variant->code->prepare)
         status = variant->code->prepare(plan);
     if (status != TW_OK) {

@@ -69,6 +69,8 @@ typedef struct twi_backend {
     tw_status (*allocate)(tw_context *context, size_t bytes, tw_memory_kind kind, void **memory);
     void (*release)(tw_context *context, void *memory, tw_memory_kind kind);
     tw_status (*copy)(tw_context *context, const tw_image *src, const tw_image *dst);
+    /* Takes what the back end itself needs to run the plan, so that runs allocate nothing; may be NULL. */
+    tw_status (*prepare)(tw_plan *plan);
     /* Runs a plan on checked images, to completion. */
     tw_status (*run)(tw_plan *plan, const tw_image *src, const tw_image *dst);
     /* Queues it on a stream; NULL where the back end has none. */
