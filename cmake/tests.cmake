@@ -13,7 +13,8 @@ if(NOT CMOCKA_FOUND)
 endif()
 find_package(Threads REQUIRED)
 
-# test_api sees what a user sees: the shared library and the public header. The others may look inside.
+# These see what a user sees: the shared library and the public header. The others may look inside.
+set(TW_OUTER_TESTS test_api test_plan test_cases test_props test_float)
 file(GLOB TW_TESTS CONFIGURE_DEPENDS tests/test_*.c)
 foreach(source ${TW_TESTS})
   cmake_path(GET source STEM name)
@@ -21,7 +22,7 @@ foreach(source ${TW_TESTS})
     continue()
   endif()
   add_executable(${name} ${source})
-  if(name STREQUAL "test_api")
+  if(name IN_LIST TW_OUTER_TESTS)
     target_link_libraries(${name} PRIVATE tilewise_shared)
   else()
     target_link_libraries(${name} PRIVATE tilewise_verify)

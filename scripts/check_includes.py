@@ -14,15 +14,15 @@ RULES = [
     ("include/*", []),
     ("src/core/exact.h", []),
     ("src/core/*", ["tilewise.h", "core/*"]),
-    ("src/ops/*", ["core/*"]),
+    ("src/ops/*", ["core/*", "ops/*"]),
     ("src/cpu/*", ["core/*", "cpu/*", "<omp.h>", "<immintrin.h>"]),
-    ("src/cuda/*.cu", ["core/exact.h", "cuda/*"]),
-    ("src/cuda/*.cuh", ["core/exact.h", "cuda/*"]),
-    ("src/cuda/*.c", ["core/*", "cuda/*.h", "<cuda_runtime_api.h>"]),
-    ("src/cuda/*.h", ["core/exact.h", "cuda/*.h"]),
+    ("src/cuda/*.cu", ["core/exact.h", "cuda/cuda.h", "cuda/*.cuh"]),
+    ("src/cuda/*.cuh", ["core/exact.h", "cuda/cuda.h", "cuda/*.cuh"]),
+    ("src/cuda/cuda.h", ["core/exact.h"]),
+    ("src/cuda/*", ["core/*", "cuda/*.h", "<cuda_runtime_api.h>", "<omp.h>"]),
     ("src/io/*", ["tilewise.h", "core/base.h", "io/*", "<png.h>", "<jpeglib.h>", "<jerror.h>", "<tiffio.h>", "<tiff.h>"]),
     ("src/verify/*", ["tilewise.h", "core/plan.h", "verify/*"]),
-    ("src/cli/*", ["tilewise.h", "io/io.h", "verify/verify.h", "verify/bench.h", "cli/*"]),
+    ("src/cli/*", ["tilewise.h", "io/io.h", "verify/verify.h", "verify/bench.h", "cli/*", "<jansson.h>"]),
 ]
 
 STANDARD = set(

@@ -146,11 +146,14 @@ static tw_status kept_plan(tw_context *context, const tw_problem *problem, tw_pl
     return TW_OK;
 }
 
+tw_status twi_context_check(const tw_context *context)
+{
+    return context ? TW_OK : twi_fail(TW_ERROR_ARGUMENT, "context is NULL");
+}
+
 tw_status twi_run_kept(tw_context *context, const tw_problem *problem, const tw_image *src, const tw_image *dst)
 {
     tw_plan *plan = NULL;
-    if (!context)
-        return twi_fail(TW_ERROR_ARGUMENT, "context is NULL");
     TWI_TRY(kept_plan(context, problem, &plan));
     return tw_plan_run(plan, src, dst);
 }

@@ -85,14 +85,14 @@ tw_status tw_plan_create(tw_context *context, const tw_problem *problem, const t
     if (options->block_width < 0 || options->block_height < 0 || !options->block_width != !options->block_height)
         return twi_fail(TW_ERROR_ARGUMENT, "block %dx%d: give both sides, at least 1, or neither",
                         (int)options->block_width, (int)options->block_height);
-    if (options->variant) {
-        TWI_TRY(named_variant(context, problem, options->variant, &variant));
-    } else {
-        variant = twi_choose(context, problem);
-        if (!variant)
-            return twi_fail(TW_ERROR_UNSUPPORTED, "no variant of %s on %s does this problem", tw_op_name(problem->op),
-                            tw_backend_name(context->backend->id));
-    }
+    tw_status status = TW_OK;
+    if (options->variant)
+        status = named_variant(context, problem, options->variant, &variant);
+    else if (!(variant = twi_choose(context, problem)))
+        status = twi_fail(TW_ERROR_UNSUPPORTED, "no variant of %s on %s does this problem", tw_op_name(problem->op),
+                          tw_backend_name(context->backend->id));
+    if (!variant)
+        return status;
     TWI_TRY(twi_host_allocate(context, sizeof(tw_plan), &memory));
     tw_plan *plan = memory;
     *plan = (tw_plan){
@@ -102,9 +102,11 @@ tw_status tw_plan_create(tw_context *context, const tw_problem *problem, const t
         .block_width = options->block_width,
         .block_height = options->block_height,
     };
-    tw_status status = keep_arrays(plan);
+    status = keep_arrays(plan);
     if (status == TW_OK)
         status = take_copy(plan);
+    if (status == TW_OK && context->backend->prepare)
+        status = context->backend->prepare(plan);
     if (status == TW_OK && variant->code->prepare)
         status = variant->code->prepare(plan);
     if (status != TW_OK) {

@@ -70,6 +70,8 @@ typedef struct twi_backend {
     tw_status (*allocate)(tw_context *context, size_t bytes, tw_memory_kind kind, void **memory);
     void (*release)(tw_context *context, void *memory, tw_memory_kind kind);
     tw_status (*copy)(tw_context *context, const tw_image *src, const tw_image *dst);
+    /* Takes what the back end itself needs to run the plan, so that runs allocate nothing; may be NULL. */
+    tw_status (*prepare)(tw_plan *plan);
     /* Runs a plan on checked images, to completion. */
     tw_status (*run)(tw_plan *plan, const tw_image *src, const tw_image *dst);
     /* Queues it on a stream; NULL where the back end has none. */
@@ -126,6 +128,9 @@ tw_status twi_plan_scratch(tw_plan *plan, size_t bytes);
 /* Host memory by the context's allocator, aligned to 256; fails with TW_ERROR_MEMORY. */
 tw_status twi_host_allocate(const tw_context *context, size_t bytes, void **memory);
 void twi_host_release(const tw_context *context, void *memory);
+
+/* TW_ERROR_ARGUMENT for NULL. */
+tw_status twi_context_check(const tw_context *context);
 
 /* The Simple tier: runs the problem through a plan that the context makes once and keeps. */
 tw_status twi_run_kept(tw_context *context, const tw_problem *problem, const tw_image *src, const tw_image *dst);

@@ -121,9 +121,10 @@ tw_status twi_problem_check(const tw_problem *problem)
 {
     if ((unsigned)problem->op >= TW_OP_COUNT)
         return twi_fail(TW_ERROR_ARGUMENT, "operation %d is unknown", (int)problem->op);
-    if ((unsigned)problem->type >= TW_TYPE_COUNT || (unsigned)problem->out_type >= TW_TYPE_COUNT)
-        return twi_fail(TW_ERROR_ARGUMENT, "types %d to %d: one is unknown, use TW_U8 to TW_F64", (int)problem->type,
-                        (int)problem->out_type);
+    if ((unsigned)problem->type >= TW_TYPE_COUNT)
+        return twi_fail(TW_ERROR_ARGUMENT, "type %d is unknown: use TW_U8 to TW_F64", (int)problem->type);
+    if ((unsigned)problem->out_type >= TW_TYPE_COUNT)
+        return twi_fail(TW_ERROR_ARGUMENT, "output type %d is unknown: use TW_U8 to TW_F64", (int)problem->out_type);
     if (problem->channels < 1 || problem->channels > 4 || problem->width < 1 || problem->height < 1)
         return twi_fail(TW_ERROR_ARGUMENT, "a problem of %" PRId64 "x%" PRId64 " pixels with %d channels",
                         problem->width, problem->height, (int)problem->channels);

@@ -29,6 +29,7 @@ tw_status tw_box_problem(const tw_image *src, const tw_image *dst, const tw_box_
 tw_status tw_box(tw_context *context, const tw_image *src, const tw_image *dst, const tw_box_params *params)
 {
     tw_problem problem;
+    TWI_TRY(twi_context_check(context));
     TWI_TRY(tw_box_problem(src, dst, params, &problem));
     return twi_run_kept(context, &problem, src, dst);
 }

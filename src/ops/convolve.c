@@ -24,6 +24,7 @@ tw_status tw_correlate_problem(const tw_image *src, const tw_image *dst, const t
 tw_status tw_correlate(tw_context *context, const tw_image *src, const tw_image *dst, const tw_correlate_params *params)
 {
     tw_problem problem;
+    TWI_TRY(twi_context_check(context));
     TWI_TRY(tw_correlate_problem(src, dst, params, &problem));
     return twi_run_kept(context, &problem, src, dst);
 }
@@ -32,8 +33,7 @@ tw_status tw_convolve(tw_context *context, const tw_image *src, const tw_image *
 {
     tw_problem problem;
     void *turned = NULL;
-    if (!context)
-        return twi_fail(TW_ERROR_ARGUMENT, "context is NULL");
+    TWI_TRY(twi_context_check(context));
     TWI_TRY(tw_correlate_problem(src, dst, params, &problem));
     const tw_window *window = &params->window;
     const size_t count = (size_t)window->width * (size_t)window->height;
@@ -74,6 +74,7 @@ tw_status tw_sepconv_problem(const tw_image *src, const tw_image *dst, const tw_
 tw_status tw_sepconv(tw_context *context, const tw_image *src, const tw_image *dst, const tw_sepconv_params *params)
 {
     tw_problem problem;
+    TWI_TRY(twi_context_check(context));
     TWI_TRY(tw_sepconv_problem(src, dst, params, &problem));
     return twi_run_kept(context, &problem, src, dst);
 }
@@ -132,6 +133,7 @@ tw_status tw_gaussian_problem(const tw_image *src, const tw_image *dst, const tw
 tw_status tw_gaussian(tw_context *context, const tw_image *src, const tw_image *dst, const tw_gaussian_params *params)
 {
     tw_problem problem;
+    TWI_TRY(twi_context_check(context));
     TWI_TRY(tw_gaussian_problem(src, dst, params, &problem));
     return twi_run_kept(context, &problem, src, dst);
 }

@@ -77,6 +77,7 @@ static tw_status run_order(tw_op op, tw_context *context, const tw_image *src, c
                            const tw_order_params *params, int64_t rank)
 {
     tw_problem problem;
+    TWI_TRY(twi_context_check(context));
     TWI_TRY(tw_order_problem(op, src, dst, params, rank, &problem));
     return twi_run_kept(context, &problem, src, dst);
 }

@@ -5,8 +5,7 @@
 
 #include "verify/verify.h"
 
-/* Whether `name` is one of the names separated by commas. */
-static bool listed(const char *names, const char *name)
+bool twi_listed(const char *names, const char *name)
 {
     const size_t length = strlen(name);
     for (const char *at = names; *at;) {
@@ -26,7 +25,7 @@ static bool wanted(const twi_verify_request *request, const twi_variant *variant
     if (request->backend != TW_AUTO && variant->backend != request->backend)
         return false;
     if (request->variants)
-        return listed(request->variants, variant->name);
+        return twi_listed(request->variants, variant->name);
     return strcmp(variant->name, "reference") != 0; /* it would be compared with itself */
 }
 

@@ -69,6 +69,9 @@ void twi_make_case(tw_op op, uint64_t seed, int64_t index, twi_case *which);
 /* How many classic cases the operation has. */
 int64_t twi_classic_cases(tw_op op);
 
+/* Whether `name` is one of the names separated by commas. */
+bool twi_listed(const char *names, const char *name);
+
 typedef struct twi_verify_request {
     tw_op op;             /* TW_OP_COUNT: every operation */
     const char *variants; /* names separated by commas; NULL: every one but the reference */

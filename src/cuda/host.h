@@ -1,0 +1,134 @@
+/* Inside the CUDA back end's host code: its state in a context, errors, launches, host images. */
+#ifndef TWI_CUDA_HOST_H
+#define TWI_CUDA_HOST_H
+
+#include <cuda_runtime_api.h>
+
+#include "core/plan.h"
+#include "cuda/cuda.h"
+
+/* ---- Errors -------------------------------------------------------------------------------- */
+
+/* The failure of a call, as "cudaMalloc: out of memory"; `call` is its source text. */
+tw_status twi_cuda_fail(cudaError_t error, const char *call);
+
+/* Pass the failure of a CUDA call on. */
+#define TWI_CUDA(call)                                                                                                 \
+    do {                                                                                                               \
+        const cudaError_t twi_cuda_error = (call);                                                                     \
+        if (twi_cuda_error != cudaSuccess)                                                                             \
+            return twi_cuda_fail(twi_cuda_error, #call);                                                               \
+    } while (0)
+
+/* ---- The context's state -------------------------------------------------------------------- */
+
+/* Pieces of a host image that are on their way at a time, in each direction. */
+enum { TWI_CUDA_SLOTS = 24 };
+
+/* A block of page-locked memory that the context gave out: release must tell it from ordinary memory. */
+typedef struct twi_cuda_pinned {
+    void *memory;
+    struct twi_cuda_pinned *next;
+} twi_cuda_pinned;
+
+typedef struct twi_cuda_state {
+    /* What the device can do. */
+    size_t shared_limit; /* bytes of shared memory that a block may have, by opting in */
+    int block_limit;     /* threads of a block */
+    int processors;      /* multiprocessors */
+    int capability;      /* 90 for compute capability 9.0 */
+    size_t copy_pitch_limit;
+    size_t texture_alignment;       /* of a texture's base address */
+    size_t texture_pitch_alignment; /* of its pitch */
+    int texture_limit[3];           /* width in texels, height, pitch in bytes */
+
+    cudaStream_t compute; /* ordered with CUDA's default stream, as a caller expects */
+    cudaStream_t upload;
+    cudaStream_t download;
+    cudaEvent_t begin; /* with a clock */
+    cudaEvent_t end;
+    cudaEvent_t computed;
+    cudaEvent_t arrived[TWI_CUDA_SLOTS];  /* a piece has been uploaded */
+    cudaEvent_t departed[TWI_CUDA_SLOTS]; /* a piece has been downloaded */
+
+    /* Host images pass through these; they only grow (transfer.c). */
+    void *device_src;
+    void *device_dst;
+    size_t device_bytes; /* of each */
+    void *ring_in;       /* page-locked, TWI_CUDA_SLOTS pieces */
+    void *ring_out;
+    size_t ring_bytes; /* of each */
+
+    twi_cuda_pinned *pinned;
+} twi_cuda_state;
+
+static inline twi_cuda_state *twi_cuda_state_of(const tw_context *context)
+{
+    return context->state;
+}
+
+/* Makes the context's device the thread's current one; *before is for twi_cuda_leave, which restores the
+   caller's and passes `status` through. Every entry from outside is between the two. */
+tw_status twi_cuda_enter(const tw_context *context, int *before);
+tw_status twi_cuda_leave(int before, tw_status status);
+
+/* ---- Memory and copies ---------------------------------------------------------------------- */
+
+/* Device or page-locked memory, with the size in the message of a failure. */
+tw_status twi_cuda_allocate_device(size_t bytes, void **memory);
+tw_status twi_cuda_allocate_pinned(size_t bytes, void **memory);
+
+/* Queues the copy of `rows` rows of `row` bytes, in any direction, whatever the pitches. */
+tw_status twi_cuda_copy_rows(const tw_context *context, void *dst, int64_t dst_pitch, const void *src,
+                             int64_t src_pitch, int64_t row, int64_t rows, cudaStream_t stream);
+
+/* Bytes of a row's pixels. */
+static inline int64_t twi_cuda_row_bytes(const tw_problem *problem)
+{
+    return problem->width * problem->channels * (int64_t)tw_type_size(problem->type);
+}
+
+/* ---- Kernels of box ------------------------------------------------------------------------- */
+
+/* How a kernel is started: its blocks, and the outputs (elements x rows) that each of them makes. */
+typedef struct twi_cuda_shape {
+    unsigned block_width;
+    unsigned block_height;
+    unsigned outputs_width;
+    unsigned outputs_height;
+    size_t shared; /* bytes of dynamic shared memory */
+} twi_cuda_shape;
+
+/* The kernels' argument for the job. */
+twi_cuda_box twi_cuda_box_arguments(const tw_plan *plan, const twi_job *job);
+
+/* The plan's block shape where the caller gave one, else width x height; each thread makes one output.
+   Fails where the device has no such blocks. */
+tw_status twi_cuda_block_shape(const tw_plan *plan, unsigned width, unsigned height, twi_cuda_shape *shape);
+
+/* For a variant's prepare: loads the kernel, so that no run does, and allows it that much dynamic shared
+   memory. Fails where the device's limit is lower. */
+tw_status twi_cuda_load_kernel(const tw_plan *plan, const void *kernel, size_t shared);
+
+/* Queues the kernel over the job's rows, in as many grids as the hardware's limits ask for: the kernel's only
+   argument is `box`, whose `left`, `first` and `last` are each grid's. Block (i, j) makes the outputs from
+   element left + i * outputs_width and row first + j * outputs_height on. */
+tw_status twi_cuda_launch_box(const void *kernel, const twi_cuda_shape *shape, twi_cuda_box box, void *stream);
+
+/* ---- Host images (transfer.c) ---------------------------------------------------------------- */
+
+/* The buffers that a plan's host images pass through. */
+tw_status twi_cuda_reserve(tw_plan *plan);
+/* Runs a plan on host images, upload, work and download overlapped. */
+tw_status twi_cuda_run_host(tw_plan *plan, const tw_image *src, const tw_image *dst);
+void twi_cuda_free_transfer(tw_context *context);
+
+/* ---- Runs on device images (cuda.c), and their timing (timing.c) ------------------------------------ */
+
+/* The job of a run over all rows. In place, it queues the copy of the source that the job then reads. */
+tw_status twi_cuda_start(const tw_plan *plan, const tw_image *src, const tw_image *dst, cudaStream_t stream,
+                         twi_job *job);
+tw_status twi_cuda_time(tw_context *context, tw_plan *plan, const tw_image *src, const tw_image *dst, size_t pairs,
+                        int launches, bool graph, double *milliseconds);
+
+#endif

@@ -1,0 +1,120 @@
+/* How kernels of box are started: their argument, their blocks, their grids. */
+#include "core/exact.h"
+#include "cuda/host.h"
+
+/* The hardware's limits of a grid, the same for every device. */
+static const int64_t most_blocks_x = INT32_MAX;
+static const int64_t most_blocks_y = 65535;
+
+/* Whether every sum of the window, with the rounding's count / 2 added, fits in 32 bits: u16 and i16 up to
+   65536 positions (i16 is offset by 32768 to be positive), u8 up to 2^24. */
+static bool narrow_sums(const tw_problem *problem, int64_t count)
+{
+    switch (problem->type) {
+    case TW_U8:
+        return count <= 1 << 24;
+    case TW_U16:
+    case TW_I16:
+        return count <= 1 << 16;
+    default:
+        return false;
+    }
+}
+
+/* The value that a position outside reads, as the image's type holds it. */
+static double border_value(const tw_problem *problem)
+{
+    if (problem->border.mode != TW_BORDER_CONSTANT)
+        return 0;
+    return problem->type == TW_F32 ? (double)(float)problem->border.value : problem->border.value;
+}
+
+twi_cuda_box twi_cuda_box_arguments(const tw_plan *plan, const twi_job *job)
+{
+    const tw_problem *problem = &plan->problem;
+    const tw_window *window = &problem->window;
+    const int64_t count = (int64_t)window->width * window->height;
+    const twi_cuda_box box = {
+        .src = job->src.data,
+        .dst = job->dst.data,
+        .src_pitch = job->src.pitch,
+        .dst_pitch = job->dst.pitch,
+        .width = problem->width,
+        .height = problem->height,
+        .first = job->first,
+        .last = job->last,
+        .channels = problem->channels,
+        .window_width = window->width,
+        .window_height = window->height,
+        .anchor_x = window->anchor_x,
+        .anchor_y = window->anchor_y,
+        .border = (int32_t)problem->border.mode,
+        .nearest = problem->rounding == TW_ROUND_NEAREST,
+        .narrow = narrow_sums(problem, count),
+        .value = border_value(problem),
+        .count = count,
+        .inverse = 1.0 / (double)count,
+        .reciprocal = count > 1 ? UINT64_MAX / (uint64_t)count + 1 : 0,
+    };
+    return box;
+}
+
+tw_status twi_cuda_block_shape(const tw_plan *plan, unsigned width, unsigned height, twi_cuda_shape *shape)
+{
+    const int64_t limit = twi_cuda_state_of(plan->context)->block_limit;
+    if (plan->block_width > 0) {
+        width = (unsigned)plan->block_width;
+        height = (unsigned)plan->block_height;
+    }
+    if ((int64_t)width > limit || (int64_t)height > limit || (int64_t)width * height > limit)
+        return twi_fail(TW_ERROR_ARGUMENT, "block %ux%u: the device's blocks have at most %d threads", width, height,
+                        (int)limit);
+    *shape = (twi_cuda_shape){width, height, width, height, 0};
+    return TW_OK;
+}
+
+/* On a device that is current. */
+static tw_status load_kernel(const tw_plan *plan, const void *kernel, size_t shared)
+{
+    struct cudaFuncAttributes attributes;
+    const size_t limit = twi_cuda_state_of(plan->context)->shared_limit;
+    TWI_CUDA(cudaFuncGetAttributes(&attributes, kernel));
+    if (attributes.sharedSizeBytes > limit || shared > limit - attributes.sharedSizeBytes)
+        return twi_fail(TW_ERROR_UNSUPPORTED,
+                        "variant %s needs %zu bytes of shared memory a block, the device has %zu: use a smaller block "
+                        "or another variant",
+                        plan->variant->name, shared + attributes.sharedSizeBytes, limit);
+    if (shared > (size_t)attributes.maxDynamicSharedSizeBytes)
+        TWI_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
+    return TW_OK;
+}
+
+tw_status twi_cuda_load_kernel(const tw_plan *plan, const void *kernel, size_t shared)
+{
+    int before = 0;
+    TWI_TRY(twi_cuda_enter(plan->context, &before));
+    return twi_cuda_leave(before, load_kernel(plan, kernel, shared));
+}
+
+static int64_t divide_up(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+tw_status twi_cuda_launch_box(const void *kernel, const twi_cuda_shape *shape, twi_cuda_box box, void *stream)
+{
+    const int64_t columns = box.width * box.channels;
+    const int64_t last = box.last;
+    const dim3 block = {shape->block_width, shape->block_height, 1};
+    void *arguments[] = {&box};
+    for (; box.first < last; box.first = box.last) {
+        const int64_t down = twi_min_i64(divide_up(last - box.first, shape->outputs_height), most_blocks_y);
+        box.last = twi_min_i64(last, box.first + down * shape->outputs_height);
+        for (box.left = 0; box.left < columns; box.left += most_blocks_x * shape->outputs_width) {
+            const int64_t across = divide_up(columns - box.left, shape->outputs_width);
+            const dim3 grid = {(unsigned)twi_min_i64(across, most_blocks_x), (unsigned)down, 1};
+            TWI_CUDA(cudaLaunchKernel(kernel, grid, block, arguments, shape->shared, stream));
+        }
+    }
+    return TW_OK;
+}

@@ -1,0 +1,438 @@
+/*
+ * Runs on host images. The image goes up, is worked on and comes back in pieces of rows, so that the
+ * three overlap: uploads, kernels and downloads have a stream each, tied by events.
+ *
+ * The device's copy engines read and write page-locked memory at full speed. An image in ordinary memory
+ * is copied through rings of page-locked pieces by a team of threads, while earlier pieces travel.
+ *
+ * One thread, the conductor, makes all CUDA calls; it is the caller's, so progress is reported from there.
+ * The other threads only copy memory.
+ *
+ * In place (dst is src) needs no copy: uploads queue rows in ascending order, and an output row is computed
+ * only once all rows down to itself have been uploaded (rows_needed() is never below `last`), so a row of
+ * the host image is overwritten after it has been read, and every later reader finds it on the device.
+ */
+#include <omp.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "core/exact.h"
+#include "cuda/host.h"
+
+enum {
+    SMALLEST_PIECE = 64 << 10,
+    LARGEST_STAGED = 1 << 20,  /* larger pieces would leave the processor's cache */
+    LONGEST_STAGED = 4 << 20,  /* rows longer than this are not staged: the ring would grow with them */
+    SMALLEST_STAGED = 1 << 17, /* below, starting the team costs more than it saves */
+    PINNED_PIECES = 64,
+};
+
+typedef struct pipeline {
+    const tw_plan *plan;
+    const tw_image *src; /* on the host */
+    const tw_image *dst;
+    twi_job job;    /* on the device */
+    int64_t row;    /* bytes */
+    int64_t piece;  /* rows */
+    int64_t pieces; /* of the image */
+    bool stage_in;
+    bool stage_out;
+
+    /* The conductor's: what has been queued. */
+    int64_t sent;     /* pieces, upwards */
+    int64_t launched; /* output rows */
+    int64_t fetched;  /* pieces, back */
+
+    /* What is complete, in pieces; piece i has slot i % TWI_CUDA_SLOTS of the rings and events. */
+    atomic_llong arrived;
+    atomic_llong departed;
+    atomic_llong delivered;
+    /* The next piece that a copying thread takes. */
+    atomic_llong next_in;
+    atomic_llong next_out;
+    /* One past the last piece that was copied into, or out of, the slot. */
+    atomic_llong filled[TWI_CUDA_SLOTS];
+    atomic_llong emptied[TWI_CUDA_SLOTS];
+    atomic_bool stop;
+} pipeline;
+
+/* ---- Buffers ---------------------------------------------------------------------------------- */
+
+static int64_t clamp(int64_t value, int64_t low, int64_t high)
+{
+    return twi_max_i64(low, twi_min_i64(value, high));
+}
+
+/* Rows of a piece that travels through the ring, or straight from page-locked memory. */
+static int64_t staged_rows(int64_t row, int64_t height)
+{
+    return clamp(clamp(row * height / 32, SMALLEST_PIECE, LARGEST_STAGED) / row, 1, height);
+}
+
+static int64_t pinned_rows(int64_t row, int64_t height)
+{
+    return clamp(twi_max_i64(row * height / PINNED_PIECES, LARGEST_STAGED) / row, 1, height);
+}
+
+static bool can_stage(int64_t row, int64_t height)
+{
+    return row <= LONGEST_STAGED && row * height >= SMALLEST_STAGED;
+}
+
+static void free_device_images(twi_cuda_state *state)
+{
+    (void)cudaFree(state->device_src);
+    (void)cudaFree(state->device_dst);
+    state->device_src = NULL;
+    state->device_dst = NULL;
+    state->device_bytes = 0;
+}
+
+static void free_rings(twi_cuda_state *state)
+{
+    (void)cudaFreeHost(state->ring_in);
+    (void)cudaFreeHost(state->ring_out);
+    state->ring_in = NULL;
+    state->ring_out = NULL;
+    state->ring_bytes = 0;
+}
+
+static tw_status reserve_device_images(twi_cuda_state *state, size_t bytes)
+{
+    if (bytes <= state->device_bytes)
+        return TW_OK;
+    free_device_images(state);
+    tw_status status = twi_cuda_allocate_device(bytes, &state->device_src);
+    if (status == TW_OK)
+        status = twi_cuda_allocate_device(bytes, &state->device_dst);
+    if (status != TW_OK) {
+        free_device_images(state);
+        return status;
+    }
+    state->device_bytes = bytes;
+    return TW_OK;
+}
+
+static tw_status reserve_rings(twi_cuda_state *state, size_t bytes)
+{
+    if (bytes <= state->ring_bytes)
+        return TW_OK;
+    free_rings(state);
+    tw_status status = twi_cuda_allocate_pinned(bytes, &state->ring_in);
+    if (status == TW_OK)
+        status = twi_cuda_allocate_pinned(bytes, &state->ring_out);
+    if (status != TW_OK) {
+        free_rings(state);
+        return status;
+    }
+    state->ring_bytes = bytes;
+    return TW_OK;
+}
+
+/* The pitch of the device images: a multiple of 256 suits every kernel. */
+static int64_t device_pitch(int64_t row)
+{
+    return (row + 255) / 256 * 256;
+}
+
+tw_status twi_cuda_reserve(tw_plan *plan)
+{
+    const tw_problem *problem = &plan->problem;
+    const int64_t size = problem->channels * (int64_t)tw_type_size(problem->type);
+    const int64_t height = problem->height;
+    twi_cuda_state *state = twi_cuda_state_of(plan->context);
+    int64_t row = 0;
+    int64_t bytes = 0;
+    if (!twi_mul_i64(problem->width, size, &row) || !twi_add_i64(row, 255, &bytes) ||
+        !twi_mul_i64(device_pitch(row), height, &bytes))
+        return twi_fail(TW_ERROR_LIMIT, "an image of %lldx%lld pixels cannot be counted in bytes",
+                        (long long)problem->width, (long long)height);
+    TWI_TRY(reserve_device_images(state, (size_t)bytes));
+    if (!can_stage(row, height))
+        return TW_OK;
+    const int64_t piece = staged_rows(row, height);
+    const int64_t pieces = (height + piece - 1) / piece;
+    return reserve_rings(state, (size_t)(twi_min_i64(pieces, TWI_CUDA_SLOTS) * piece * row));
+}
+
+void twi_cuda_free_transfer(tw_context *context)
+{
+    free_device_images(twi_cuda_state_of(context));
+    free_rings(twi_cuda_state_of(context));
+}
+
+/* ---- The copying threads ------------------------------------------------------------------------ */
+
+static int64_t piece_first(const pipeline *p, int64_t piece)
+{
+    return piece * p->piece;
+}
+
+static int64_t piece_rows(const pipeline *p, int64_t piece)
+{
+    return twi_min_i64(p->piece, p->plan->problem.height - piece_first(p, piece));
+}
+
+/* The piece's place in a ring: its rows follow each other without gaps. */
+static char *ring_place(const pipeline *p, void *ring, int64_t piece)
+{
+    return (char *)ring + piece % TWI_CUDA_SLOTS * p->piece * p->row;
+}
+
+static char *image_place(const pipeline *p, const tw_image *image, int64_t piece)
+{
+    return (char *)image->data + piece_first(p, piece) * image->pitch;
+}
+
+static void copy_rows(char *dst, int64_t dst_pitch, const char *src, int64_t src_pitch, int64_t row, int64_t rows)
+{
+    if (dst_pitch == row && src_pitch == row) {
+        memcpy(dst, src, (size_t)(row * rows));
+        return;
+    }
+    for (int64_t y = 0; y < rows; y++)
+        memcpy(dst + y * dst_pitch, src + y * src_pitch, (size_t)row);
+}
+
+/* Takes the piece that `next` shows, unless it is not below `end` or another thread is faster. */
+static bool take(atomic_llong *next, long long end, long long *piece)
+{
+    *piece = atomic_load(next);
+    return *piece < end && atomic_compare_exchange_strong(next, piece, *piece + 1);
+}
+
+/* Copies one piece that has come back to the image; false if there is none. */
+static bool deliver(pipeline *p)
+{
+    const twi_cuda_state *state = twi_cuda_state_of(p->plan->context);
+    long long piece = 0;
+    if (!p->stage_out || !take(&p->next_out, atomic_load(&p->departed), &piece))
+        return false;
+    copy_rows(image_place(p, p->dst, piece), p->dst->pitch, ring_place(p, state->ring_out, piece), p->row, p->row,
+              piece_rows(p, piece));
+    atomic_store(&p->emptied[piece % TWI_CUDA_SLOTS], piece + 1);
+    atomic_fetch_add(&p->delivered, 1);
+    return true;
+}
+
+/* Copies one piece of the image into a slot that is free; false if there is none. */
+static bool supply(pipeline *p)
+{
+    const twi_cuda_state *state = twi_cuda_state_of(p->plan->context);
+    const int64_t end = twi_min_i64(p->pieces, atomic_load(&p->arrived) + TWI_CUDA_SLOTS);
+    long long piece = 0;
+    if (!p->stage_in || !take(&p->next_in, end, &piece))
+        return false;
+    copy_rows(ring_place(p, state->ring_in, piece), p->row, image_place(p, p->src, piece), p->src->pitch, p->row,
+              piece_rows(p, piece));
+    atomic_store(&p->filled[piece % TWI_CUDA_SLOTS], piece + 1);
+    return true;
+}
+
+static void copy_pieces(pipeline *p)
+{
+    while (!atomic_load(&p->stop) && ((p->stage_in && atomic_load(&p->next_in) < p->pieces) ||
+                                      (p->stage_out && atomic_load(&p->next_out) < p->pieces))) {
+        if (!deliver(p) && !supply(p))
+            (void)sched_yield();
+    }
+}
+
+/* ---- The conductor ------------------------------------------------------------------------------- */
+
+/* How many of the first source rows the output rows first ... last-1 read. Never less than `last`, since
+   the anchor lies in the window. Rows past the bottom need no look: the window that has some also holds
+   the last row. */
+static int64_t rows_needed(const tw_problem *problem, int64_t first, int64_t last)
+{
+    const int64_t height = problem->height;
+    const int64_t top = first - problem->window.anchor_y;
+    int64_t needed = twi_min_i64(height, last - problem->window.anchor_y + problem->window.height - 1);
+    for (int64_t y = top; y < 0 && needed < height; y++)
+        needed = twi_max_i64(needed, 1 + twi_border_index(y, height, (int)problem->border.mode));
+    return needed;
+}
+
+static tw_status send(pipeline *p, bool *busy)
+{
+    const tw_context *context = p->plan->context;
+    const twi_cuda_state *state = twi_cuda_state_of(context);
+    const int64_t piece = p->sent;
+    const int64_t slot = piece % TWI_CUDA_SLOTS;
+    if (piece == p->pieces || piece - atomic_load(&p->arrived) == TWI_CUDA_SLOTS ||
+        (p->stage_in && atomic_load(&p->filled[slot]) != piece + 1))
+        return TW_OK;
+    const char *from = p->stage_in ? ring_place(p, state->ring_in, piece) : image_place(p, p->src, piece);
+    const int64_t pitch = p->stage_in ? p->row : p->src->pitch;
+    TWI_TRY(twi_cuda_copy_rows(context, image_place(p, &p->job.src, piece), p->job.src.pitch, from, pitch, p->row,
+                               piece_rows(p, piece), state->upload));
+    TWI_CUDA(cudaEventRecord(state->arrived[slot], state->upload));
+    p->sent++;
+    *busy = true;
+    return TW_OK;
+}
+
+/* Queues the output rows whose source rows are on their way, if they are enough for a kernel: each start
+   reads a window's height of rows again. */
+static tw_status launch(pipeline *p, bool *busy)
+{
+    const tw_problem *problem = &p->plan->problem;
+    const twi_cuda_state *state = twi_cuda_state_of(p->plan->context);
+    const int64_t height = problem->height;
+    const int64_t rows = twi_min_i64(height, p->sent * p->piece);
+    const int64_t enough = twi_max_i64((p->piece + 1) / 2, problem->window.height);
+    const int64_t last = rows == height ? height : rows + problem->window.anchor_y - problem->window.height + 1;
+    if (p->launched == height || (last < height && last < p->launched + enough) ||
+        rows_needed(problem, p->launched, last) > rows)
+        return TW_OK;
+    TWI_CUDA(cudaStreamWaitEvent(state->compute, state->arrived[(p->sent - 1) % TWI_CUDA_SLOTS], 0));
+    p->job.first = p->launched;
+    p->job.last = last;
+    TWI_TRY(p->plan->variant->code->run(p->plan, &p->job));
+    TWI_CUDA(cudaEventRecord(state->computed, state->compute));
+    TWI_CUDA(cudaStreamWaitEvent(state->download, state->computed, 0));
+    p->launched = last;
+    *busy = true;
+    return TW_OK;
+}
+
+static tw_status fetch(pipeline *p, bool *busy)
+{
+    const tw_context *context = p->plan->context;
+    const twi_cuda_state *state = twi_cuda_state_of(context);
+    const int64_t piece = p->fetched;
+    const int64_t slot = piece % TWI_CUDA_SLOTS;
+    if (piece == p->pieces || p->launched < piece_first(p, piece) + piece_rows(p, piece) ||
+        piece - atomic_load(&p->departed) == TWI_CUDA_SLOTS ||
+        (p->stage_out && piece >= TWI_CUDA_SLOTS && atomic_load(&p->emptied[slot]) != piece - TWI_CUDA_SLOTS + 1))
+        return TW_OK;
+    char *to = p->stage_out ? ring_place(p, state->ring_out, piece) : image_place(p, p->dst, piece);
+    const int64_t pitch = p->stage_out ? p->row : p->dst->pitch;
+    TWI_TRY(twi_cuda_copy_rows(context, to, pitch, image_place(p, &p->job.dst, piece), p->job.dst.pitch, p->row,
+                               piece_rows(p, piece), state->download));
+    TWI_CUDA(cudaEventRecord(state->departed[slot], state->download));
+    p->fetched++;
+    *busy = true;
+    return TW_OK;
+}
+
+/* Counts the pieces whose events have passed. */
+static tw_status settle(atomic_llong *complete, int64_t queued, const cudaEvent_t *events, bool *busy)
+{
+    while (atomic_load(complete) < queued) {
+        const cudaError_t error = cudaEventQuery(events[atomic_load(complete) % TWI_CUDA_SLOTS]);
+        if (error == cudaErrorNotReady)
+            return TW_OK;
+        if (error != cudaSuccess)
+            return twi_cuda_fail(error, "cudaEventQuery");
+        atomic_fetch_add(complete, 1);
+        *busy = true;
+    }
+    return TW_OK;
+}
+
+/* Keeps all streams fed until the last piece is where it belongs. */
+static tw_status conduct_pieces(pipeline *p)
+{
+    const twi_cuda_state *state = twi_cuda_state_of(p->plan->context);
+    const atomic_llong *finished = p->stage_out ? &p->delivered : &p->departed;
+    int64_t reported = 0;
+    while (reported < p->pieces) {
+        bool busy = false;
+        TWI_TRY(send(p, &busy));
+        TWI_TRY(fetch(p, &busy));
+        TWI_TRY(launch(p, &busy));
+        TWI_TRY(settle(&p->arrived, p->sent, state->arrived, &busy));
+        TWI_TRY(settle(&p->departed, p->fetched, state->departed, &busy));
+        const int64_t done = atomic_load(finished);
+        if (done > reported)
+            TWI_TRY(twi_report(p->plan->context, (double)done / (double)p->pieces));
+        else if (!busy)
+            (void)sched_yield();
+        reported = done;
+    }
+    return TW_OK;
+}
+
+/* After a failure or a cancellation nothing may still read or write the caller's memory. */
+static tw_status conduct(pipeline *p)
+{
+    const twi_cuda_state *state = twi_cuda_state_of(p->plan->context);
+    const tw_status status = conduct_pieces(p);
+    if (status != TW_OK) {
+        atomic_store(&p->stop, true);
+        (void)cudaStreamSynchronize(state->upload);
+        (void)cudaStreamSynchronize(state->compute);
+        (void)cudaStreamSynchronize(state->download);
+    }
+    (void)cudaGetLastError(); /* an event that was asked too early is no error of the next caller's */
+    return status;
+}
+
+static tw_status conduct_team(pipeline *p)
+{
+    const int copiers = p->plan->context->threads > 3 ? p->plan->context->threads - 1 : 2;
+    tw_status status = TW_OK;
+#pragma omp parallel num_threads(copiers + 1)
+    {
+#pragma omp single
+        if (omp_get_num_threads() == 1) { /* no team to be had: the driver copies, and nothing overlaps */
+            p->stage_in = false;
+            p->stage_out = false;
+        }
+        if (omp_get_thread_num() == 0)
+            status = conduct(p);
+        else
+            copy_pieces(p);
+    }
+    return status;
+}
+
+/* ---- A run ---------------------------------------------------------------------------------------- */
+
+static bool is_pinned_at(const void *address)
+{
+    struct cudaPointerAttributes attributes;
+    const cudaError_t error = cudaPointerGetAttributes(&attributes, address);
+    if (error != cudaSuccess) {
+        (void)cudaGetLastError();
+        return false;
+    }
+    return attributes.type != cudaMemoryTypeUnregistered;
+}
+
+/* Both ends are asked: a caller may have page-locked a part only. */
+static bool is_pinned(const tw_image *image, int64_t row)
+{
+    return is_pinned_at(image->data) &&
+           is_pinned_at((const char *)image->data + (image->height - 1) * image->pitch + row - 1);
+}
+
+static tw_image device_image(const tw_image *host, void *data, int64_t row)
+{
+    tw_image image = *host;
+    image.data = data;
+    image.pitch = device_pitch(row);
+    image.memory = TW_DEVICE;
+    return image;
+}
+
+tw_status twi_cuda_run_host(tw_plan *plan, const tw_image *src, const tw_image *dst)
+{
+    const int64_t height = plan->problem.height;
+    const int64_t row = twi_cuda_row_bytes(&plan->problem);
+    const twi_cuda_state *state = twi_cuda_state_of(plan->context);
+    /* allocates only where another plan's failed growth took the buffers away */
+    TWI_TRY(twi_cuda_reserve(plan));
+    pipeline p = {.plan = plan, .src = src, .dst = dst, .row = row};
+    p.job.src = device_image(src, state->device_src, row);
+    p.job.dst = device_image(dst, state->device_dst, row);
+    p.job.stream = state->compute;
+    p.stage_in = can_stage(row, height) && !is_pinned(src, row);
+    p.stage_out = can_stage(row, height) && !is_pinned(dst, row);
+    const bool staged = p.stage_in || p.stage_out;
+    p.piece = staged ? staged_rows(row, height) : pinned_rows(row, height);
+    p.pieces = (height + p.piece - 1) / p.piece;
+    return staged ? conduct_team(&p) : conduct(&p);
+}

@@ -1,0 +1,391 @@
+/* Measuring variants: images that no cache holds, launches by the back end's clock, rounds in turn. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "verify/bench.h"
+#include "verify/random.h"
+#include "verify/verify.h"
+
+/* The images and plans of a bench. */
+typedef struct bench {
+    tw_context *context;
+    const twi_bench_request *request;
+    twi_bench_result *result;
+    const twi_variant **variants; /* of the rows */
+    tw_plan **plans;              /* NULL for rows that are not timed */
+    tw_image host_src;            /* on the host: what the pairs are filled from, and the round trips */
+    tw_image host_dst;
+    void *block; /* the pairs' memory, of the back end */
+    tw_image *src;
+    tw_image *dst;
+} bench;
+
+static double milliseconds(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a;
+    const double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Sorts the samples. */
+static twi_spread spread_of(double *samples, int count)
+{
+    twi_spread spread = {.count = count};
+    qsort(samples, (size_t)count, sizeof *samples, by_value);
+    spread.smallest = samples[0];
+    spread.largest = samples[count - 1];
+    spread.median = (samples[(count - 1) / 2] + samples[count / 2]) / 2;
+    return spread;
+}
+
+static bool on_cuda(const bench *b)
+{
+    return b->context->backend->id == TW_CUDA;
+}
+
+/* ---- Images -------------------------------------------------------------------------------------- */
+
+static int64_t row_bytes(const tw_problem *problem)
+{
+    return problem->width * problem->channels * (int64_t)tw_type_size(problem->type);
+}
+
+/* The pitch that the request asks for, for an image of that width. */
+static int64_t pitch_of(const twi_bench_request *request, const tw_problem *problem)
+{
+    const int64_t row = row_bytes(problem);
+    const int64_t size = (int64_t)tw_type_size(problem->type);
+    if (request->odd_pitch)
+        return row / size % 2 == 0 ? row + size : row;
+    if (request->pitch > 0)
+        return request->pitch - row_bytes(&request->problem) + row;
+    return (row + 255) / 256 * 256;
+}
+
+static int64_t physical_memory(void)
+{
+    return (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+}
+
+/* So many pairs that the next one to be read has left the caches: half a gigabyte on a GPU, four times the
+   last cache on a CPU, but no more than a quarter of the memory. */
+static size_t pairs_of(const bench *b, int64_t pair)
+{
+    const int64_t cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    int64_t goal = on_cuda(b) ? INT64_C(512) << 20 : 4 * (cache > 0 ? cache : INT64_C(64) << 20);
+    const int64_t most = b->request->graph ? TWI_BENCH_GRAPH : TWI_BENCH_LAUNCHES;
+    if (!on_cuda(b))
+        goal = twi_min_i64(goal, physical_memory() / 4);
+    return (size_t)twi_max_i64(1, twi_min_i64(most, (goal + pair - 1) / pair));
+}
+
+static tw_status take_pairs(bench *b)
+{
+    twi_bench_result *result = b->result;
+    const tw_problem *problem = &result->problem;
+    const tw_memory_kind kind = on_cuda(b) ? TW_MEMORY_DEVICE : TW_MEMORY_HOST;
+    int64_t image = 0;
+    int64_t total = 0;
+    if (!twi_mul_i64(result->pitch, problem->height, &image) || !twi_add_i64(image, 255, &image) ||
+        !twi_mul_i64(image / 256 * 256, 2, &total))
+        return twi_fail(TW_ERROR_LIMIT, "images of %" PRId64 "x%" PRId64 " pixels cannot be counted in bytes",
+                        problem->width, problem->height);
+    image = image / 256 * 256;
+    result->pairs = pairs_of(b, total);
+    if (!twi_mul_i64(total, (int64_t)result->pairs, &total) || (!on_cuda(b) && total > physical_memory()))
+        return twi_fail(TW_ERROR_MEMORY, "two images of %" PRId64 "x%" PRId64 " pixels do not fit the memory",
+                        problem->width, problem->height);
+    TWI_TRY(b->context->backend->allocate(b->context, (size_t)total, kind, &b->block));
+    b->src = calloc(2 * result->pairs, sizeof *b->src);
+    if (!b->src)
+        return twi_fail(TW_ERROR_MEMORY, "out of memory: %zu descriptors", 2 * result->pairs);
+    b->dst = b->src + result->pairs;
+    for (size_t i = 0; i < 2 * result->pairs; i++) {
+        b->src[i] = (tw_image){
+            .data = (char *)b->block + (int64_t)i * image,
+            .width = problem->width,
+            .height = problem->height,
+            .pitch = result->pitch,
+            .channels = problem->channels,
+            .type = problem->type,
+            .memory = problem->memory,
+        };
+    }
+    return tw_image_check(&b->src[0]);
+}
+
+/* Numbers that are ordinary for every type: no NaN, nothing that a processor is slow with. */
+static void fill(const tw_image *image)
+{
+    twi_random r = twi_random_of(1);
+    const int64_t elements = image->width * image->channels;
+    for (int64_t y = 0; y < image->height; y++) {
+        char *row = (char *)image->data + y * image->pitch;
+        for (int64_t i = 0; i < elements; i++) {
+            const uint64_t bits = twi_next(&r);
+            const double real = (double)(bits >> 40);
+            const float single = (float)real;
+            const size_t size = tw_type_size(image->type);
+            const void *from = image->type == TW_F32   ? (const void *)&single
+                               : image->type == TW_F64 ? (const void *)&real
+                                                       : (const void *)&bits;
+            memcpy(row + i * (int64_t)size, from, size);
+        }
+    }
+}
+
+static tw_status take_images(bench *b)
+{
+    const tw_problem *problem = &b->result->problem;
+    const tw_memory_kind kind = b->request->pinned ? TW_MEMORY_PINNED : TW_MEMORY_HOST;
+    TWI_TRY(take_pairs(b));
+    TWI_TRY(tw_image_create(b->context, problem->width, problem->height, problem->channels, problem->type, kind,
+                            &b->host_src));
+    fill(&b->host_src);
+    if (on_cuda(b))
+        TWI_TRY(tw_image_create(b->context, problem->width, problem->height, problem->channels, problem->type, kind,
+                                &b->host_dst));
+    /* the destinations too, so that all pages are there before the clock runs */
+    for (size_t i = 0; i < 2 * b->result->pairs; i++)
+        TWI_TRY(tw_image_copy(b->context, &b->host_src, &b->src[i]));
+    return TW_OK;
+}
+
+/* ---- Rows: which variants are timed -------------------------------------------------------------- */
+
+/* A smaller problem of the same kind, small enough for the reference to be quick. */
+static twi_case small_case(const bench *b)
+{
+    twi_case which = {.problem = b->result->problem, .pattern = TWI_PATTERN_RANDOM, .seed = 1};
+    tw_problem *problem = &which.problem;
+    const double window = (double)problem->window.width * problem->window.height * problem->channels;
+    problem->width = twi_min_i64(problem->width, 509);
+    problem->height = twi_min_i64(problem->height, 131);
+    while ((double)problem->width * (double)problem->height * window > 3e7 && problem->height > 1)
+        problem->height = (problem->height + 1) / 2;
+    while ((double)problem->width * window > 3e7 && problem->width > 1)
+        problem->width = (problem->width + 1) / 2;
+    which.src_gap = (pitch_of(b->request, problem) - row_bytes(problem)) / (int64_t)tw_type_size(problem->type);
+    which.dst_gap = which.src_gap;
+    which.threads = b->context->threads;
+    return which;
+}
+
+/* Fills row->why if the prover does not pass the variant. */
+static void prove(const bench *b, twi_prover *prover, const twi_variant *variant, twi_bench_row *row)
+{
+    twi_candidate candidate = twi_variant_candidate(variant);
+    candidate.options.block_width = b->request->block_width;
+    candidate.options.block_height = b->request->block_height;
+    row->wrong = !twi_prover_check(prover, &candidate, row->why, sizeof row->why);
+    if (!row->wrong)
+        row->why[0] = '\0';
+}
+
+static tw_status make_row(bench *b, twi_prover *prover, const twi_variant *variant)
+{
+    const tw_plan_options options = {variant->name, b->request->block_width, b->request->block_height};
+    const size_t index = b->result->count;
+    twi_bench_row *row = &b->result->rows[index];
+    const char *reason = twi_refusal(variant, b->context, &b->result->problem);
+    row->name = variant->name;
+    b->variants[index] = variant;
+    b->result->count++;
+    if (reason)
+        (void)snprintf(row->why, sizeof row->why, "%s", reason);
+    else
+        prove(b, prover, variant, row);
+    if (row->why[0] != '\0')
+        return TW_OK;
+    return tw_plan_create(b->context, &b->result->problem, &options, &b->plans[index]);
+}
+
+static tw_status make_rows(bench *b)
+{
+    twi_prover *prover = NULL;
+    const twi_case which = small_case(b);
+    b->result->rows = calloc(twi_variant_total, sizeof *b->result->rows);
+    b->variants = calloc(twi_variant_total, sizeof *b->variants);
+    b->plans = calloc(twi_variant_total, sizeof *b->plans);
+    if (!b->result->rows || !b->variants || !b->plans)
+        return twi_fail(TW_ERROR_MEMORY, "out of memory: %zu rows", twi_variant_total);
+    TWI_TRY(twi_prover_create(b->context->backend->id, b->context->device, &prover));
+    tw_status status = twi_prover_load(prover, &which);
+    for (size_t i = 0; i < twi_variant_total && status == TW_OK; i++) {
+        const twi_variant *variant = &twi_variants[i];
+        if (variant->op == b->result->problem.op && variant->backend == b->context->backend->id &&
+            (!b->request->variants || twi_listed(b->request->variants, variant->name)))
+            status = make_row(b, prover, variant);
+    }
+    twi_prover_destroy(prover);
+    return status;
+}
+
+/* ---- Kernels ------------------------------------------------------------------------------------- */
+
+/* One figure: milliseconds a launch, over `launches` of them. A plan of NULL is the copy. */
+static tw_status time_launches(const bench *b, tw_plan *plan, int launches, double *figure)
+{
+    const bool graph = b->request->graph && on_cuda(b);
+    const int together = graph && launches > TWI_BENCH_GRAPH ? TWI_BENCH_GRAPH : launches;
+    double total = 0;
+    int done = 0;
+    for (; done < launches; done += together) {
+        double part = 0;
+        TWI_TRY(b->context->backend->time(b->context, plan, b->src, b->dst, b->result->pairs, together, graph, &part));
+        total += part;
+    }
+    *figure = total / done;
+    return TW_OK;
+}
+
+/* Warms up, and sets how many launches make a figure. */
+static tw_status warm_up(const bench *b, tw_plan *plan, twi_bench_row *row)
+{
+    const double begin = milliseconds();
+    double figure = 0;
+    for (int i = 0; i < TWI_BENCH_WARM_UPS && milliseconds() - begin < 2000; i++)
+        TWI_TRY(time_launches(b, plan, 1, &figure));
+    row->launches = figure > 20 ? (int)twi_max_i64(1, (int64_t)(2000 / figure)) : TWI_BENCH_LAUNCHES;
+    return TW_OK;
+}
+
+/* The rows' samples, a round after the other, so that what disturbs the machine disturbs all alike. */
+static tw_status time_rounds(const bench *b, double (*kernel)[TWI_BENCH_ROUNDS], double (*share)[TWI_BENCH_ROUNDS],
+                             double *copy)
+{
+    twi_bench_result *result = b->result;
+    const double begin = milliseconds();
+    int rounds = 0;
+    TWI_TRY(warm_up(b, NULL, &result->copy));
+    for (size_t i = 0; i < result->count; i++)
+        if (b->plans[i])
+            TWI_TRY(warm_up(b, b->plans[i], &result->rows[i]));
+    while (rounds < TWI_BENCH_ROUNDS && (rounds < 3 || milliseconds() - begin < 60e3)) {
+        TWI_TRY(time_launches(b, NULL, result->copy.launches, &copy[rounds]));
+        for (size_t i = 0; i < result->count; i++) {
+            if (!b->plans[i])
+                continue;
+            TWI_TRY(time_launches(b, b->plans[i], result->rows[i].launches, &kernel[i][rounds]));
+            share[i][rounds] = copy[rounds] / kernel[i][rounds];
+        }
+        rounds++;
+    }
+    const double bytes = 2.0 * (double)row_bytes(&result->problem) * (double)result->problem.height;
+    result->copy.kernel = spread_of(copy, rounds);
+    result->copy.gigabytes = bytes / result->copy.kernel.median / 1e6;
+    for (size_t i = 0; i < result->count; i++) {
+        twi_bench_row *row = &result->rows[i];
+        if (!b->plans[i])
+            continue;
+        row->kernel = spread_of(kernel[i], rounds);
+        row->share = spread_of(share[i], rounds);
+        row->gigabytes = bytes / row->kernel.median / 1e6;
+    }
+    return TW_OK;
+}
+
+static tw_status time_kernels(const bench *b)
+{
+    double copy[TWI_BENCH_ROUNDS];
+    double(*samples)[TWI_BENCH_ROUNDS] = calloc(2 * b->result->count + 1, sizeof *samples);
+    if (!samples)
+        return twi_fail(TW_ERROR_MEMORY, "out of memory: samples");
+    const tw_status status = time_rounds(b, samples, samples + b->result->count, copy);
+    free(samples);
+    return status;
+}
+
+/* ---- Round trips --------------------------------------------------------------------------------- */
+
+static tw_status time_round_trip(const bench *b, const twi_variant *variant, twi_bench_row *row)
+{
+    const tw_plan_options options = {variant->name, b->request->block_width, b->request->block_height};
+    double samples[TWI_BENCH_ROUND_TRIPS];
+    tw_problem problem = b->result->problem;
+    tw_plan *plan = NULL;
+    problem.memory = TW_HOST;
+    TWI_TRY(tw_plan_create(b->context, &problem, &options, &plan));
+    tw_status status = tw_plan_run(plan, &b->host_src, &b->host_dst); /* warms up */
+    for (int i = 0; i < TWI_BENCH_ROUND_TRIPS && status == TW_OK; i++) {
+        const double begin = milliseconds();
+        status = tw_plan_run(plan, &b->host_src, &b->host_dst);
+        samples[i] = milliseconds() - begin;
+    }
+    tw_plan_destroy(plan);
+    if (status == TW_OK)
+        row->roundtrip = spread_of(samples, TWI_BENCH_ROUND_TRIPS);
+    return status;
+}
+
+static tw_status time_transfer(const bench *b, const tw_image *from, const tw_image *to, twi_spread *spread)
+{
+    double samples[TWI_BENCH_ROUND_TRIPS];
+    TWI_TRY(tw_image_copy(b->context, from, to));
+    for (int i = 0; i < TWI_BENCH_ROUND_TRIPS; i++) {
+        const double begin = milliseconds();
+        TWI_TRY(tw_image_copy(b->context, from, to));
+        samples[i] = milliseconds() - begin;
+    }
+    *spread = spread_of(samples, TWI_BENCH_ROUND_TRIPS);
+    return TW_OK;
+}
+
+static tw_status time_transfers(const bench *b)
+{
+    for (size_t i = 0; i < b->result->count; i++)
+        if (b->plans[i])
+            TWI_TRY(time_round_trip(b, b->variants[i], &b->result->rows[i]));
+    TWI_TRY(time_transfer(b, &b->host_src, &b->src[0], &b->result->upload));
+    return time_transfer(b, &b->dst[0], &b->host_dst, &b->result->download);
+}
+
+/* ---- The whole ----------------------------------------------------------------------------------- */
+
+static tw_status measure(bench *b)
+{
+    twi_bench_result *result = b->result;
+    result->problem.memory = on_cuda(b) ? TW_DEVICE : TW_HOST;
+    result->pitch = pitch_of(b->request, &result->problem);
+    if (result->pitch < row_bytes(&result->problem) || result->pitch % (int64_t)tw_type_size(result->problem.type) != 0)
+        return twi_fail(TW_ERROR_ARGUMENT, "pitch %" PRId64 ": a row has %" PRId64 " bytes, an element %zu",
+                        result->pitch, row_bytes(&result->problem), tw_type_size(result->problem.type));
+    TWI_TRY(make_rows(b));
+    TWI_TRY(take_images(b));
+    TWI_TRY(time_kernels(b));
+    return on_cuda(b) ? time_transfers(b) : TW_OK;
+}
+
+tw_status twi_bench(tw_context *context, const twi_bench_request *request, twi_bench_result *result)
+{
+    bench b = {.context = context, .request = request, .result = result};
+    *result = (twi_bench_result){.problem = request->problem, .copy = {.name = "copy"}};
+    const tw_status status = measure(&b);
+    for (size_t i = 0; b.plans && i < result->count; i++)
+        tw_plan_destroy(b.plans[i]);
+    tw_image_free(context, &b.host_src);
+    tw_image_free(context, &b.host_dst);
+    if (b.block)
+        context->backend->release(context, b.block, on_cuda(&b) ? TW_MEMORY_DEVICE : TW_MEMORY_HOST);
+    free(b.src);
+    free(b.plans);
+    free(b.variants);
+    return status;
+}
+
+void twi_bench_free(twi_bench_result *result)
+{
+    free(result->rows);
+    *result = (twi_bench_result){0};
+}

@@ -1,0 +1,276 @@
+/* What must hold for the mean whatever its implementation: each property through every variant that applies. */
+#include "testing.h"
+
+static const int windows[][2] = {{1, 1}, {3, 3}, {2, 3}, {5, 1}, {1, 4}, {9, 6}, {17, 31}};
+
+/* A sound problem for separate images, or in place where src is dst. */
+static tw_problem problem_of(const tw_image *src, const tw_image *dst, const tw_box_params *params)
+{
+    tw_problem problem;
+    assert_ok(tw_box_problem(src, dst, params, &problem));
+    return problem;
+}
+
+static void expect_same(const tw_image *got, const tw_image *expected, const walk *w, const tw_problem *problem)
+{
+    char text[200];
+    if (same_pixels(got, expected))
+        return;
+    (void)tw_problem_text(problem, text, sizeof text);
+    fail_msg("%s, %s: other pixels", w->variant.name, text);
+}
+
+/* The answer of the scalar reference. */
+static void by_reference(const tw_image *src, const tw_image *dst, const tw_problem *problem)
+{
+    tw_context_options options = tw_context_defaults();
+    const tw_plan_options by_name = {.variant = "reference"};
+    tw_context *context = NULL;
+    tw_plan *plan = NULL;
+    options.backend = TW_CPU;
+    assert_ok(tw_context_create(&options, &context));
+    assert_ok(tw_plan_create(context, problem, &by_name, &plan));
+    assert_ok(tw_plan_run(plan, src, dst));
+    tw_plan_destroy(plan);
+    tw_context_destroy(context);
+}
+
+static void a_constant_image_stays_constant(void **state)
+{
+    (void)state;
+    for (tw_type type = TW_U8; type < TW_TYPE_COUNT; type++)
+        for (int border = TW_BORDER_CONSTANT; border < TW_BORDER_IGNORE; border++)
+            for (size_t i = 0; i < COUNT(windows); i++) {
+                const double value = type >= TW_F32 ? 0.7f : 113;
+                picture src = make_picture(37, 21, 1, type, 8);
+                picture dst = make_picture(37, 21, 1, type, 8);
+                tw_box_params params = box_params(windows[i][0], windows[i][1], (tw_border_mode)border);
+                params.border.value = value;
+                params.rounding = i % 2 ? TW_ROUND_NEAREST : TW_ROUND_FLOOR;
+                const tw_problem problem = problem_of(&src.image, &dst.image, &params);
+                walk w = {0};
+                fill(&src.image, value);
+                while (next_variant(&w, &problem)) {
+                    fill(&dst.image, 1);
+                    assert_ok(tw_plan_run(w.plan, &src.image, &dst.image));
+                    expect_same(&dst.image, &src.image, &w, &problem);
+                }
+                free_picture(&src);
+                free_picture(&dst);
+            }
+}
+
+/* A single pixel of W*H gives 1 wherever the window holds it, and 0 elsewhere. */
+static void an_impulse_gives_the_window(void **state)
+{
+    enum { WIDTH = 41, HEIGHT = 29, AT_X = 20, AT_Y = 13 };
+    (void)state;
+    for (tw_type type = TW_U8; type < TW_TYPE_COUNT; type++)
+        for (size_t i = 0; i < COUNT(windows); i++)
+            for (int far = 0; far < 2; far++) {
+                const int width = windows[i][0];
+                const int height = windows[i][1];
+                if (type == TW_U8 && width * height > UINT8_MAX)
+                    continue;
+                picture src = make_picture(WIDTH, HEIGHT, 1, type, 0);
+                picture dst = make_picture(WIDTH, HEIGHT, 1, type, 0);
+                tw_box_params params = box_params(width, height, TW_BORDER_ZERO);
+                if (far) {
+                    params.window.anchor_x = width - 1;
+                    params.window.anchor_y = 0;
+                }
+                const tw_problem problem = problem_of(&src.image, &dst.image, &params);
+                walk w = {0};
+                fill(&src.image, 0);
+                put(&src.image, AT_X, AT_Y, 0, width * height);
+                while (next_variant(&w, &problem)) {
+                    assert_ok(tw_plan_run(w.plan, &src.image, &dst.image));
+                    for (int y = 0; y < HEIGHT; y++)
+                        for (int x = 0; x < WIDTH; x++) {
+                            const int left = x - params.window.anchor_x;
+                            const int top = y - params.window.anchor_y;
+                            const bool holds =
+                                AT_X >= left && AT_X < left + width && AT_Y >= top && AT_Y < top + height;
+                            if (get(&dst.image, x, y, 0) != (holds ? 1 : 0))
+                                fail_msg("%s, %s, window %dx%d: (%d, %d) is %g", w.variant.name, tw_type_name(type),
+                                         width, height, x, y, get(&dst.image, x, y, 0));
+                        }
+                }
+                free_picture(&src);
+                free_picture(&dst);
+            }
+}
+
+/* The reference, in place, a view of a larger image, every number of threads: the same bytes. */
+static void place_and_threads_change_nothing(void **state)
+{
+    static const int sizes[][2] = {{1, 1}, {3, 40}, {67, 5}, {130, 70}};
+    (void)state;
+    for (tw_type type = TW_U8; type < TW_TYPE_COUNT; type++)
+        for (int channels = 1; channels <= 4; channels++)
+            for (size_t s = 0; s < COUNT(sizes); s++)
+                for (size_t i = 0; i < COUNT(windows); i++) {
+                    const tw_border_mode border = (tw_border_mode)((i + s + (size_t)channels) % TW_BORDER_IGNORE);
+                    const int width = sizes[s][0];
+                    const int height = sizes[s][1];
+                    tw_box_params params = box_params(windows[i][0], windows[i][1], border);
+                    picture src = make_picture(width, height, channels, type, 0);
+                    picture expected = make_picture(width, height, channels, type, 0);
+                    picture whole = make_picture(width + 9, height + 4, channels, type, 24);
+                    picture in_place = make_picture(width, height, channels, type, 16);
+                    picture view_dst = make_picture(width, height, channels, type, 40);
+                    tw_image view;
+                    tw_context *context = NULL;
+                    params.border.value = border == TW_BORDER_CONSTANT ? 50 : 0;
+                    fill_random(&whole.image, (unsigned)((int)type * 100 + channels * 10 + (int)s));
+                    assert_ok(tw_image_view(&whole.image, 5, 2, width, height, &view));
+                    assert_ok(tw_context_create(NULL, &context));
+                    assert_ok(tw_image_copy(context, &view, &src.image));
+                    const tw_problem apart = problem_of(&src.image, &expected.image, &params);
+                    const tw_problem same = problem_of(&in_place.image, &in_place.image, &params);
+                    by_reference(&src.image, &expected.image, &apart);
+
+                    walk w = {.threads = 1 + (int)((s + i) % 7)};
+                    while (next_variant(&w, &apart)) {
+                        fill(&view_dst.image, 77);
+                        assert_ok(tw_plan_run(w.plan, &view, &view_dst.image));
+                        expect_same(&view_dst.image, &expected.image, &w, &apart);
+                        assert_true(guards_hold(&view_dst));
+                    }
+                    walk again = {.threads = 7 - (int)((s + i) % 7)};
+                    while (next_variant(&again, &same)) {
+                        assert_ok(tw_image_copy(context, &src.image, &in_place.image));
+                        assert_ok(tw_plan_run(again.plan, &in_place.image, &in_place.image));
+                        expect_same(&in_place.image, &expected.image, &again, &same);
+                        assert_true(guards_hold(&in_place));
+                    }
+                    tw_context_destroy(context);
+                    free_picture(&src);
+                    free_picture(&expected);
+                    free_picture(&whole);
+                    free_picture(&in_place);
+                    free_picture(&view_dst);
+                }
+}
+
+/* With values that W*H divides, every mean is exact; under wrap each pixel is in W*H windows, so the sum of the
+   image is kept, also where the window is larger than the image. */
+static void wrap_keeps_the_sum(void **state)
+{
+    static const int sizes[][2] = {{50, 30}, {4, 3}, {1, 7}};
+    static const tw_type types[] = {TW_U16, TW_I16, TW_I32};
+    (void)state;
+    for (size_t t = 0; t < COUNT(types); t++)
+        for (size_t s = 0; s < COUNT(sizes); s++)
+            for (size_t i = 0; i < COUNT(windows); i++) {
+                const int count = windows[i][0] * windows[i][1];
+                picture src = make_picture(sizes[s][0], sizes[s][1], 1, types[t], 0);
+                picture dst = make_picture(sizes[s][0], sizes[s][1], 1, types[t], 0);
+                tw_box_params params = box_params(windows[i][0], windows[i][1], TW_BORDER_WRAP);
+                params.rounding = s % 2 ? TW_ROUND_NEAREST : TW_ROUND_FLOOR;
+                const tw_problem problem = problem_of(&src.image, &dst.image, &params);
+                double sum = 0;
+                walk w = {0};
+                fill_random(&src.image, (unsigned)i);
+                for (int y = 0; y < sizes[s][1]; y++)
+                    for (int x = 0; x < sizes[s][0]; x++) {
+                        const double value = trunc(get(&src.image, x, y, 0) / 3) * count;
+                        const double kept = fabs(value) <= 32000 ? value : 0;
+                        put(&src.image, x, y, 0, kept);
+                        sum += kept;
+                    }
+                while (next_variant(&w, &problem)) {
+                    double got = 0;
+                    assert_ok(tw_plan_run(w.plan, &src.image, &dst.image));
+                    for (int y = 0; y < sizes[s][1]; y++)
+                        for (int x = 0; x < sizes[s][0]; x++)
+                            got += get(&dst.image, x, y, 0);
+                    if (got != sum)
+                        fail_msg("%s, %s, window %dx%d: the sum went from %g to %g", w.variant.name,
+                                 tw_type_name(types[t]), windows[i][0], windows[i][1], sum, got);
+                }
+                free_picture(&src);
+                free_picture(&dst);
+            }
+}
+
+/* Shifting an image round its edges shifts the result: the mean does not depend on where a pixel lies. */
+static void wrap_commutes_with_a_shift(void **state)
+{
+    enum { WIDTH = 83, HEIGHT = 19, RIGHT = 29, DOWN = 7 };
+    (void)state;
+    for (tw_type type = TW_U8; type < TW_TYPE_COUNT; type++)
+        for (size_t i = 0; i < COUNT(windows); i++) {
+            picture src = make_picture(WIDTH, HEIGHT, 2, type, 0);
+            picture shifted = make_picture(WIDTH, HEIGHT, 2, type, 0);
+            picture dst = make_picture(WIDTH, HEIGHT, 2, type, 0);
+            picture dst_shifted = make_picture(WIDTH, HEIGHT, 2, type, 0);
+            const tw_box_params params = box_params(windows[i][0], windows[i][1], TW_BORDER_WRAP);
+            const tw_problem problem = problem_of(&src.image, &dst.image, &params);
+            const size_t pixel = 2 * tw_type_size(type);
+            walk w = {0};
+            fill_random(&src.image, 3);
+            for (int y = 0; y < HEIGHT; y++)
+                for (int x = 0; x < WIDTH; x++)
+                    memcpy(element(&shifted.image, (x + RIGHT) % WIDTH, (y + DOWN) % HEIGHT, 0),
+                           element(&src.image, x, y, 0), pixel);
+            while (next_variant(&w, &problem)) {
+                assert_ok(tw_plan_run(w.plan, &src.image, &dst.image));
+                assert_ok(tw_plan_run(w.plan, &shifted.image, &dst_shifted.image));
+                for (int y = 0; y < HEIGHT; y++)
+                    for (int x = 0; x < WIDTH; x++)
+                        if (memcmp(element(&dst_shifted.image, (x + RIGHT) % WIDTH, (y + DOWN) % HEIGHT, 0),
+                                   element(&dst.image, x, y, 0), pixel) != 0)
+                            fail_msg("%s, %s, window %dx%d: (%d, %d) depends on its place", w.variant.name,
+                                     tw_type_name(type), windows[i][0], windows[i][1], x, y);
+            }
+            free_picture(&src);
+            free_picture(&shifted);
+            free_picture(&dst);
+            free_picture(&dst_shifted);
+        }
+}
+
+/* A row and the column of the same values have the same means, to the byte. */
+static void a_column_is_a_row_turned(void **state)
+{
+    enum { LENGTH = 150 };
+    static const int sides[] = {1, 2, 3, 4, 7, 16, 33, 101, 211};
+    (void)state;
+    for (tw_type type = TW_U8; type < TW_TYPE_COUNT; type++)
+        for (int border = 0; border < TW_BORDER_IGNORE; border++)
+            for (size_t i = 0; i < COUNT(sides); i++) {
+                picture row = make_picture(LENGTH, 1, 1, type, 0);
+                picture column = make_picture(1, LENGTH, 1, type, 0);
+                picture row_mean = make_picture(LENGTH, 1, 1, type, 0);
+                picture column_mean = make_picture(1, LENGTH, 1, type, 0);
+                const tw_box_params along = box_params(sides[i], 1, (tw_border_mode)border);
+                const tw_box_params down = box_params(1, sides[i], (tw_border_mode)border);
+                const tw_problem row_problem = problem_of(&row.image, &row_mean.image, &along);
+                const tw_problem column_problem = problem_of(&column.image, &column_mean.image, &down);
+                walk w = {0};
+                fill_random(&row.image, (unsigned)sides[i]);
+                fill_random(&column.image, (unsigned)sides[i]);
+                by_reference(&row.image, &row_mean.image, &row_problem);
+                while (next_variant(&w, &column_problem)) {
+                    assert_ok(tw_plan_run(w.plan, &column.image, &column_mean.image));
+                    if (memcmp(row_mean.image.data, column_mean.image.data, LENGTH * tw_type_size(type)) != 0)
+                        fail_msg("%s, %s, %s, %d: the column differs from the row", w.variant.name, tw_type_name(type),
+                                 tw_border_name((tw_border_mode)border), sides[i]);
+                }
+                free_picture(&row);
+                free_picture(&column);
+                free_picture(&row_mean);
+                free_picture(&column_mean);
+            }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_constant_image_stays_constant),  cmocka_unit_test(an_impulse_gives_the_window),
+        cmocka_unit_test(place_and_threads_change_nothing), cmocka_unit_test(wrap_keeps_the_sum),
+        cmocka_unit_test(wrap_commutes_with_a_shift),       cmocka_unit_test(a_column_is_a_row_turned),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
