@@ -7,12 +7,12 @@ pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 include(cmake/io.cmake)
 
 # Everything but main(), for the fuzzer too.
-file(GLOB TW_PROGRAM_SOURCES CONFIGURE_DEPENDS src/cli/*.c src/verify/*.c)
+file(GLOB TW_PROGRAM_SOURCES CONFIGURE_DEPENDS src/cli/*.c)
 list(FILTER TW_PROGRAM_SOURCES EXCLUDE REGEX "cli/main\\.c$")
 add_library(tilewise_program STATIC ${TW_PROGRAM_SOURCES})
 target_include_directories(tilewise_program PUBLIC src)
 target_compile_definitions(tilewise_program PRIVATE TW_WITH_CUDA=${TW_WITH_CUDA})
-target_link_libraries(tilewise_program PUBLIC tilewise_static tilewise_io PRIVATE PkgConfig::JANSSON warnings m)
+target_link_libraries(tilewise_program PUBLIC tilewise_verify tilewise_io PRIVATE PkgConfig::JANSSON warnings m)
 
 add_executable(tilewise src/cli/main.c)
 target_link_libraries(tilewise PRIVATE tilewise_program warnings)
