@@ -47,7 +47,8 @@ typedef struct twi_bench_row {
 typedef struct twi_bench_result {
     tw_problem problem;
     int64_t pitch;
-    size_t pairs; /* images of src and dst that are taken in turn */
+    size_t pairs;       /* images of src and dst that are taken in turn */
+    bool beyond_caches; /* they are more than the caches hold */
     twi_bench_row copy;
     twi_bench_row *rows;
     size_t count;

@@ -1,0 +1,40 @@
+# The command `tilewise`, its manual page and completions, and what it is made of besides the library.
+if(NOT EXISTS ${CMAKE_SOURCE_DIR}/cmake/io.cmake)
+  return()
+endif()
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+include(cmake/io.cmake)
+
+# Everything but main(), for the fuzzer too.
+file(GLOB TW_PROGRAM_SOURCES CONFIGURE_DEPENDS src/cli/*.c)
+list(FILTER TW_PROGRAM_SOURCES EXCLUDE REGEX "cli/main\\.c$")
+add_library(tilewise_program STATIC ${TW_PROGRAM_SOURCES})
+target_include_directories(tilewise_program PUBLIC src)
+target_compile_definitions(tilewise_program PRIVATE TW_WITH_CUDA=${TW_WITH_CUDA})
+target_link_libraries(tilewise_program PUBLIC tilewise_verify tilewise_io PRIVATE PkgConfig::JANSSON warnings m)
+
+add_executable(tilewise src/cli/main.c)
+target_link_libraries(tilewise PRIVATE tilewise_program warnings)
+
+# The program writes its own manual page and completions: they cannot disagree with it.
+set(TW_PAGES ${CMAKE_BINARY_DIR}/pages)
+function(tilewise_page file)
+  cmake_path(GET file PARENT_PATH folder)
+  add_custom_command(OUTPUT ${TW_PAGES}/${file}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${TW_PAGES}/${folder}
+    COMMAND $<TARGET_FILE:tilewise> help ${ARGN} > ${TW_PAGES}/${file}
+    DEPENDS tilewise VERBATIM)
+  set(TW_PAGE_FILES ${TW_PAGE_FILES} ${TW_PAGES}/${file} PARENT_SCOPE)
+endfunction()
+tilewise_page(man1/tilewise.1 --man)
+tilewise_page(bash/tilewise --completion bash)
+tilewise_page(zsh/_tilewise --completion zsh)
+tilewise_page(fish/tilewise.fish --completion fish)
+add_custom_target(pages ALL DEPENDS ${TW_PAGE_FILES})
+
+install(TARGETS tilewise)
+install(FILES ${TW_PAGES}/man1/tilewise.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${TW_PAGES}/bash/tilewise DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${TW_PAGES}/zsh/_tilewise DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES ${TW_PAGES}/fish/tilewise.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)

@@ -1,0 +1,115 @@
+/*
+ * The command line: two tables, of commands and of options, and the parser that fills a twi_args from
+ * them. Help, man page and completions (help.c) are printed from the same tables.
+ */
+#ifndef TWI_ARGS_H
+#define TWI_ARGS_H
+
+#include "cli/cli.h"
+
+typedef enum twi_command_id {
+    TWI_BOX = 0,
+    TWI_VERIFY,
+    TWI_BENCH,
+    TWI_EXPLAIN,
+    TWI_INFO,
+    TWI_HELP,
+    TWI_COMMAND_COUNT
+} twi_command_id;
+
+/* What a command's operands are, for completion. */
+typedef enum twi_operand { TWI_OPERAND_NONE = 0, TWI_OPERAND_FILE, TWI_OPERAND_OP, TWI_OPERAND_COMMAND } twi_operand;
+
+typedef struct twi_args twi_args;
+
+typedef struct twi_command {
+    const char *name;
+    const char *operands; /* as help shows them: "INPUT OUTPUT" */
+    int fewest;
+    int most; /* at most TWI_MOST_OPERANDS */
+    twi_operand kind;
+    const char *summary;     /* one line */
+    const char *description; /* a paragraph */
+    const char *examples[3];
+    twi_exit (*run)(const twi_args *args);
+} twi_command;
+
+typedef struct twi_option {
+    char letter;          /* '\0': none */
+    const char *name;     /* without dashes */
+    const char *argument; /* as help shows it: "WxH"; NULL: a switch */
+    unsigned commands;    /* bits of twi_command_id */
+    /* Stores the value (NULL for a switch); false if it is not legal. */
+    bool (*set)(twi_args *args, const char *text);
+    const char *legal; /* what would be right, for the message and the man page; NULL for a switch */
+    const char *words; /* values to complete, split by blanks; may be NULL */
+    const char *help;
+} twi_option;
+
+extern const twi_command twi_commands[TWI_COMMAND_COUNT];
+extern const twi_option twi_options[];
+extern const size_t twi_option_count;
+
+static inline bool twi_option_applies(const twi_option *option, twi_command_id command)
+{
+    return (option->commands >> command) & 1u;
+}
+
+typedef enum twi_progress_mode { TWI_PROGRESS_AUTO = 0, TWI_PROGRESS_ALWAYS, TWI_PROGRESS_NEVER } twi_progress_mode;
+
+enum { TWI_MOST_OPERANDS = 2 };
+
+/* Everything that a command line can say. What was not given has the value in brackets. */
+struct twi_args {
+    const twi_command *command;
+    const char *operands[TWI_MOST_OPERANDS]; /* [NULL] */
+    tw_window window;                        /* 3x3, centred */
+    bool radius_given;
+    bool size_given;
+    bool anchor_given;
+    tw_border border; /* [zero] */
+    tw_rounding rounding;
+    int64_t view_x;
+    int64_t view_y;
+    int64_t view_width; /* [0] */
+    int64_t view_height;
+    int64_t page;
+    tw_type type; /* [TW_TYPE_COUNT] */
+    tw_backend backend;
+    int device;
+    const char *variant; /* one name, or names split by commas [NULL] */
+    int32_t block_width; /* [0] */
+    int32_t block_height;
+    int threads; /* [0: all] */
+    bool json;
+    bool quiet;
+    bool help;
+    twi_progress_mode progress;
+    /* bench, explain */
+    int64_t image_width; /* [4096] */
+    int64_t image_height;
+    int32_t channels; /* [1] */
+    int64_t pitch;    /* bytes [0: a multiple of 256] */
+    bool odd_pitch;
+    bool graph;
+    bool pinned;
+    bool list;
+    /* verify */
+    uint64_t seed;
+    int64_t cases; /* [-1: the command's own number] */
+    /* help */
+    bool man;
+    const char *completion; /* shell [NULL] */
+    char message[1024];     /* what is wrong with the command line */
+};
+
+/* Parses argv[1] ... as a command and its options. TWI_EXIT_USAGE, with args->message, if it is wrong. */
+twi_exit twi_args_parse(int argc, char *const *argv, twi_args *args);
+
+/* The command of that name, NULL if there is none. */
+const twi_command *twi_find_command(const char *name);
+
+/* The entry nearest to a mistyped word, NULL if none is near. `name(i)` gives word i, NULL ends the list. */
+const char *twi_near(const char *word, const char *(*name)(size_t index, const void *data), const void *data);
+
+#endif

@@ -1,0 +1,205 @@
+/* `tilewise bench`: the table and the JSON of a bench. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <jansson.h>
+
+#include "cli/args.h"
+#include "verify/bench.h"
+
+/* ---- Text ---------------------------------------------------------------------------------------- */
+
+static void print_spread(const twi_spread *spread)
+{
+    if (spread->count == 0)
+        printf("  %9s %9s %9s", "-", "-", "-");
+    else
+        printf("  %9.5g %9.5g %9.5g", spread->median, spread->smallest, spread->largest);
+}
+
+static void print_row(const twi_bench_row *row, bool cuda)
+{
+    printf("%-14s", row->name);
+    if (row->why[0] != '\0') {
+        printf("  not timed: %s\n", row->why);
+        return;
+    }
+    print_spread(&row->kernel);
+    printf("  %8.4g", row->gigabytes);
+    if (row->share.count > 0)
+        printf("  %5.3f %5.3f %5.3f", row->share.median, row->share.smallest, row->share.largest);
+    else if (cuda)
+        printf("  %17s", "");
+    if (cuda)
+        print_spread(&row->roundtrip);
+    putchar('\n');
+}
+
+/* The fastest row and the next, by median; NULL where there is none. */
+static const twi_bench_row *fastest(const twi_bench_result *result, const twi_bench_row *but)
+{
+    const twi_bench_row *best = NULL;
+    for (size_t i = 0; i < result->count; i++) {
+        const twi_bench_row *row = &result->rows[i];
+        if (row != but && row->kernel.count > 0 && (!best || row->kernel.median < best->kernel.median))
+            best = row;
+    }
+    return best;
+}
+
+static void print_winner(const twi_bench_result *result)
+{
+    const twi_bench_row *first = fastest(result, NULL);
+    const twi_bench_row *second = first ? fastest(result, first) : NULL;
+    if (!second)
+        return;
+    if (first->kernel.largest < second->kernel.smallest)
+        printf("Fastest kernel: %s, in %.2f of the time of %s, the next.\n", first->name,
+               first->kernel.median / second->kernel.median, second->name);
+    else
+        printf("No fastest kernel: the times of %s and %s overlap.\n", first->name, second->name);
+}
+
+static void print_notes(const twi_args *args, const twi_bench_result *result, bool cuda)
+{
+    const double pair = 2.0 * (double)result->pitch * (double)result->problem.height / (1 << 20);
+    printf(
+        "\nkernel ms: a launch's share of %d in a row%s, after %d warm-ups; median, least and most of %d such figures. "
+        "Clock: %s. It includes %s; it leaves out transfers, planning, allocation and files.\n",
+        (int)TWI_BENCH_LAUNCHES,
+        args->graph ? ", as CUDA graphs of 10" : " (fewer where they would take more than 2 s)",
+        (int)TWI_BENCH_WARM_UPS, result->copy.kernel.count, cuda ? "the device's events" : "the host's",
+        cuda ? "what lies between launches" : "starting the threads");
+    printf("Images: %zu of src and dst in turn, pitch %" PRId64 " bytes, %.4g MiB together: %s.\n", result->pairs,
+           result->pitch, pair * (double)result->pairs,
+           !result->beyond_caches ? "caches may serve some of them" : "more than the caches hold");
+    puts("GB/s: bytes of the image read once and written once, over the median.\n"
+         "share: the time of a plain copy of the same images over the variant's, from figures taken in turn.");
+    if (cuda)
+        printf(
+            "round trip ms: host clock around a call on host images (%s memory): upload, kernel, download, %d times; "
+            "it leaves out planning and files.\n"
+            "Transfers alone, ms: upload %.5g (%.5g to %.5g), download %.5g (%.5g to %.5g).\n",
+            args->pinned ? "pinned" : "ordinary", (int)TWI_BENCH_ROUND_TRIPS, result->upload.median,
+            result->upload.smallest, result->upload.largest, result->download.median, result->download.smallest,
+            result->download.largest);
+    print_winner(result);
+}
+
+static void print_text(const twi_args *args, const tw_device_info *device, const twi_bench_result *result, bool cuda)
+{
+    char text[200];
+    (void)tw_problem_text(&result->problem, text, sizeof text);
+    printf("%s\n%s, %s\n\n%-14s  %9s %9s %9s  %8s  %17s%s\n", text, device->name, device->detail, "variant",
+           "kernel ms", "least", "most", "GB/s", "share least  most", cuda ? "  round trip     least      most" : "");
+    print_row(&result->copy, cuda);
+    for (size_t i = 0; i < result->count; i++)
+        print_row(&result->rows[i], cuda);
+    print_notes(args, result, cuda);
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------------- */
+
+static json_t *json_spread(const twi_spread *spread)
+{
+    if (spread->count == 0)
+        return json_null();
+    return json_pack("{s:f, s:f, s:f, s:i}", "median", spread->median, "min", spread->smallest, "max", spread->largest,
+                     "samples", spread->count);
+}
+
+static json_t *json_row(const twi_bench_row *row)
+{
+    if (row->why[0] != '\0')
+        return json_pack("{s:s, s:b, s:s}", "name", row->name, "timed", 0, "reason", row->why);
+    return json_pack("{s:s, s:b, s:i, s:o, s:f, s:o, s:o}", "name", row->name, "timed", 1, "launches", row->launches,
+                     "kernel_ms", json_spread(&row->kernel), "gbps", row->gigabytes, "share_of_copy",
+                     json_spread(&row->share), "roundtrip_ms", json_spread(&row->roundtrip));
+}
+
+static json_t *json_result(const twi_args *args, const tw_device_info *device, const twi_bench_result *result)
+{
+    char text[200];
+    json_t *rows = json_array();
+    (void)tw_problem_text(&result->problem, text, sizeof text);
+    for (size_t i = 0; i < result->count; i++)
+        (void)json_array_append_new(rows, json_row(&result->rows[i]));
+    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:s, s:i, s:{s:s, s:s}, s:I, s:b, s:b, s:i, s:o, s:o, s:o, s:o}",
+                     "schema", "tilewise.bench/1", "version", tw_version(), "problem", text, "width",
+                     (json_int_t)result->problem.width, "height", (json_int_t)result->problem.height, "pitch",
+                     (json_int_t)result->pitch, "dtype", tw_type_name(result->problem.type), "channels",
+                     (int)result->problem.channels, "device", "name", device->name, "detail", device->detail, "pairs",
+                     (json_int_t)result->pairs, "graph", (int)args->graph, "pinned", (int)args->pinned, "warm_ups",
+                     (int)TWI_BENCH_WARM_UPS, "copy", json_row(&result->copy), "variants", rows, "upload_ms",
+                     json_spread(&result->upload), "download_ms", json_spread(&result->download));
+}
+
+static twi_exit print_json(const twi_args *args, const tw_device_info *device, const twi_bench_result *result)
+{
+    json_t *root = json_result(args, device, result);
+    if (!root)
+        return twi_complain(TWI_EXIT_MEMORY, "out of memory: the JSON text");
+    (void)json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(7));
+    putchar('\n');
+    json_decref(root);
+    return TWI_EXIT_DONE;
+}
+
+/* ---- The command --------------------------------------------------------------------------------- */
+
+/* What the rows say as an exit code: a variant that differs is a negative answer, one that was asked for by
+   name and cannot do the problem a mistake. */
+static twi_exit judge(const twi_args *args, const twi_bench_result *result)
+{
+    for (size_t i = 0; i < result->count; i++)
+        if (result->rows[i].wrong)
+            return twi_complain(TWI_EXIT_NO, "%s is not timed: %s", result->rows[i].name, result->rows[i].why);
+    for (size_t i = 0; i < result->count; i++)
+        if (args->variant && result->rows[i].why[0] != '\0')
+            return twi_complain(TWI_EXIT_USAGE, "--variant %s: %s", result->rows[i].name, result->rows[i].why);
+    return TWI_EXIT_DONE;
+}
+
+static twi_exit bench(const twi_args *args, tw_context *context, twi_bench_request *request)
+{
+    const tw_backend backend = tw_context_backend(context);
+    twi_bench_result result;
+    tw_device_info device;
+    if (backend != TW_CUDA && (args->graph || args->pinned))
+        return twi_complain(TWI_EXIT_USAGE, "--%s is for cuda, and this would run on the cpu: leave it out",
+                            args->graph ? "graph" : "pinned");
+    tw_status status = tw_device_describe(backend, args->device, &device);
+    if (status != TW_OK)
+        return twi_complain_status(status);
+    status = twi_bench(context, request, &result);
+    twi_exit code = status == TW_OK ? TWI_EXIT_DONE : twi_complain_status(status);
+    if (code == TWI_EXIT_DONE && args->json)
+        code = print_json(args, &device, &result);
+    else if (code == TWI_EXIT_DONE)
+        print_text(args, &device, &result, backend == TW_CUDA);
+    if (code == TWI_EXIT_DONE)
+        code = judge(args, &result);
+    twi_bench_free(&result);
+    return code;
+}
+
+twi_exit twi_command_bench(const twi_args *args)
+{
+    tw_context *context = NULL;
+    twi_bench_request request = {
+        .variants = args->variant,
+        .pitch = args->pitch,
+        .odd_pitch = args->odd_pitch,
+        .block_width = args->block_width,
+        .block_height = args->block_height,
+        .graph = args->graph,
+        .pinned = args->pinned,
+    };
+    twi_exit code = twi_describe_problem(args, &request.problem);
+    if (code != TWI_EXIT_DONE)
+        return code;
+    code = twi_open_context(args, request.problem.op, NULL, NULL, &context);
+    if (code == TWI_EXIT_DONE)
+        code = bench(args, context, &request);
+    tw_context_destroy(context);
+    return code;
+}

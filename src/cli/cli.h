@@ -1,0 +1,48 @@
+/* What the command's files share: exit codes, the one line of a failure, and the commands themselves. */
+#ifndef TWI_CLI_H
+#define TWI_CLI_H
+
+#include "tilewise.h"
+#include "io/io.h"
+
+/* What each means is written in help.c, for `tilewise help` and the man page. */
+typedef enum twi_exit {
+    TWI_EXIT_DONE = 0,
+    TWI_EXIT_NO = 1,
+    TWI_EXIT_USAGE = 2,
+    TWI_EXIT_INPUT = 3,
+    TWI_EXIT_OUTPUT = 4,
+    TWI_EXIT_MEMORY = 5,
+    TWI_EXIT_DEVICE = 6
+} twi_exit;
+
+struct twi_args;
+
+/* Prints "tilewise: ..." to stderr, as one line whatever the text holds, and returns `code`. */
+twi_exit twi_complain(twi_exit code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The same for the last failure of the library, of the file reader or writer. */
+twi_exit twi_complain_status(tw_status status);
+twi_exit twi_complain_io(twi_io_status status);
+
+/* Opens the device that --device and --variant ask for. `variants` is a list split by commas or NULL;
+   progress may be NULL. On failure the line has been printed. */
+twi_exit twi_open_context(const struct twi_args *args, tw_op op, tw_progress progress, void *user,
+                          tw_context **context);
+
+/* The operation of that name, for commands that take one; false, and the line printed, if there is none. */
+bool twi_find_op(const char *name, tw_op *op);
+
+/* The problem that args->operands[0] and the options describe, for commands that read no image. On failure the
+   line has been printed. */
+twi_exit twi_describe_problem(const struct twi_args *args, tw_problem *problem);
+
+/* The commands: each does its work, prints its own failure and returns the exit code. */
+twi_exit twi_command_box(const struct twi_args *args);
+twi_exit twi_command_verify(const struct twi_args *args);
+twi_exit twi_command_bench(const struct twi_args *args);
+twi_exit twi_command_explain(const struct twi_args *args);
+twi_exit twi_command_info(const struct twi_args *args);
+twi_exit twi_command_help(const struct twi_args *args);
+
+#endif

@@ -1,0 +1,83 @@
+/* The command `tilewise`: parse, dispatch, and leave with the right code, also when a signal ends it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/args.h"
+#include "cli/help.h"
+#include "cli/progress.h"
+
+/* No half-written file stays; then the default action, so that a shell sees which signal it was (128+n). */
+static void on_signal(int number)
+{
+    static const char interrupted[] = "tilewise: interrupted (SIGINT)\n";
+    static const char terminated[] = "tilewise: terminated (SIGTERM)\n";
+    static const char hung_up[] = "tilewise: the terminal is gone (SIGHUP)\n";
+    const char *text = number == SIGINT ? interrupted : number == SIGTERM ? terminated : hung_up;
+    twi_io_cleanup();
+    if (twi_progress_shown)
+        (void)!write(STDERR_FILENO, "\r", 1); /* the text is longer than the line it covers */
+    (void)!write(STDERR_FILENO, text, strlen(text));
+    (void)signal(number, SIG_DFL);
+    (void)raise(number); /* delivered on return: the number is blocked here */
+}
+
+static void catch_signals(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = on_signal};
+    struct sigaction before;
+    (void)sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        (void)sigaddset(&action.sa_mask, numbers[i]);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        /* what the parent had ignored, as nohup does, stays so */
+        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            (void)sigaction(numbers[i], &action, NULL);
+    /* a closed pipe is a write that fails, and so has its line and its code */
+    (void)signal(SIGPIPE, SIG_IGN);
+}
+
+/* A closed standard stream would give its number to the next file: it is filled so that using it fails. */
+static void fill_standard_streams(void)
+{
+    for (int number = 0; number <= 2; number++)
+        if (fcntl(number, F_GETFD) == -1 && errno == EBADF)
+            (void)!open("/dev/null", number == 0 ? O_WRONLY : O_RDONLY);
+}
+
+static twi_exit run(int argc, char *const *argv)
+{
+    const char *first = argc > 1 ? argv[1] : "";
+    twi_args args;
+    if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0) {
+        twi_print_overview();
+        return TWI_EXIT_DONE;
+    }
+    if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0) {
+        printf("tilewise %s\n", tw_version());
+        return TWI_EXIT_DONE;
+    }
+    if (twi_args_parse(argc, argv, &args) != TWI_EXIT_DONE)
+        return twi_complain(TWI_EXIT_USAGE, "%s", args.message);
+    if (args.help) {
+        twi_print_help(args.command);
+        return TWI_EXIT_DONE;
+    }
+    return args.command->run(&args);
+}
+
+int main(int argc, char **argv)
+{
+    fill_standard_streams();
+    catch_signals();
+    twi_exit code = run(argc, argv);
+    errno = 0;
+    if ((fflush(stdout) != 0 || ferror(stdout)) && code == TWI_EXIT_DONE)
+        code = twi_complain(TWI_EXIT_OUTPUT, "stdout could not be written: %s",
+                            errno ? strerror(errno) : "an earlier write failed");
+    return (int)code;
+}

@@ -1,0 +1,299 @@
+/* Values of options, read strictly: digits only, the whole text, within the range. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "cli/values.h"
+
+/* ---- Numbers ------------------------------------------------------------------------------------- */
+
+/* Reads a whole number of `low` (>= 0) to `high` and moves *text behind it. */
+static bool read_number(const char **text, int64_t low, int64_t high, int64_t *value)
+{
+    const char *at = *text;
+    int64_t number = 0;
+    for (; *at >= '0' && *at <= '9'; at++) {
+        const int digit = *at - '0';
+        if (number > (INT64_MAX - digit) / 10)
+            return false;
+        number = 10 * number + digit;
+    }
+    if (at == *text || number < low || number > high)
+        return false;
+    *text = at;
+    *value = number;
+    return true;
+}
+
+static bool whole_number(const char *text, int64_t low, int64_t high, int64_t *value)
+{
+    return read_number(&text, low, high, value) && *text == '\0';
+}
+
+static bool number32(const char *text, int32_t low, int32_t high, int32_t *value)
+{
+    int64_t number = 0;
+    if (!whole_number(text, low, high, &number))
+        return false;
+    *value = (int32_t)number;
+    return true;
+}
+
+/* `count` numbers with a separator between them. */
+static bool numbers(const char *text, char separator, int64_t low, int64_t high, int count, int64_t *values)
+{
+    for (int i = 0; i < count; i++) {
+        if (i > 0 && *text++ != separator)
+            return false;
+        if (!read_number(&text, low, high, &values[i]))
+            return false;
+    }
+    return *text == '\0';
+}
+
+/* "WxH", or "N" for both. */
+static bool sides(const char *text, int64_t high, int64_t *width, int64_t *height)
+{
+    int64_t values[2];
+    if (whole_number(text, 1, high, &values[0]))
+        values[1] = values[0];
+    else if (!numbers(text, 'x', 1, high, 2, values))
+        return false;
+    *width = values[0];
+    *height = values[1];
+    return true;
+}
+
+/* A real number as strtod reads it, but for blanks before it and for what no double holds. */
+static bool real_number(const char *text, double *value)
+{
+    char *end = NULL;
+    if (*text == '\0' || strchr(" \t\n\v\f\r", *text))
+        return false;
+    errno = 0;
+    *value = strtod(text, &end);
+    return *end == '\0' && !(errno == ERANGE && isinf(*value));
+}
+
+/* ---- Windows and images -------------------------------------------------------------------------- */
+
+bool twi_set_radius(twi_args *args, const char *text)
+{
+    int32_t radius = 0;
+    if (!number32(text, 0, (TW_MAX_WINDOW - 1) / 2, &radius))
+        return false;
+    args->window.width = args->window.height = 2 * radius + 1;
+    args->radius_given = true;
+    return true;
+}
+
+bool twi_set_window(twi_args *args, const char *text)
+{
+    int64_t width = 0;
+    int64_t height = 0;
+    if (!sides(text, TW_MAX_WINDOW, &width, &height))
+        return false;
+    args->window.width = (int32_t)width;
+    args->window.height = (int32_t)height;
+    args->size_given = true;
+    return true;
+}
+
+bool twi_set_anchor(twi_args *args, const char *text)
+{
+    int64_t values[2];
+    if (!numbers(text, ',', 0, TW_MAX_WINDOW - 1, 2, values))
+        return false;
+    args->window.anchor_x = (int32_t)values[0];
+    args->window.anchor_y = (int32_t)values[1];
+    args->anchor_given = true;
+    return true;
+}
+
+/* Names as SciPy and OpenCV have them too. "BORDER_" in front is cut off; case does not matter. */
+static const struct {
+    const char *name;
+    tw_border_mode mode;
+} borders[] = {
+    {"zero", TW_BORDER_ZERO},       {"constant", TW_BORDER_ZERO},      {"replicate", TW_BORDER_REPLICATE},
+    {"clamp", TW_BORDER_REPLICATE}, {"nearest", TW_BORDER_REPLICATE},  {"reflect", TW_BORDER_REFLECT},
+    {"mirror", TW_BORDER_MIRROR},   {"reflect_101", TW_BORDER_MIRROR}, {"reflect101", TW_BORDER_MIRROR},
+    {"wrap", TW_BORDER_WRAP},
+};
+
+bool twi_set_border(twi_args *args, const char *text)
+{
+    static const char prefix[] = "border_";
+    static const char constant[] = "constant:";
+    if (strncasecmp(text, prefix, sizeof prefix - 1) == 0)
+        text += sizeof prefix - 1;
+    if (strncasecmp(text, constant, sizeof constant - 1) == 0) {
+        args->border.mode = TW_BORDER_CONSTANT;
+        return real_number(text + sizeof constant - 1, &args->border.value);
+    }
+    for (size_t i = 0; i < sizeof borders / sizeof borders[0]; i++) {
+        if (strcasecmp(text, borders[i].name) == 0) {
+            args->border = (tw_border){borders[i].mode, 0};
+            return true;
+        }
+    }
+    return false;
+}
+
+bool twi_set_rounding(twi_args *args, const char *text)
+{
+    for (int i = 0; i < TW_ROUNDING_COUNT; i++) {
+        if (strcmp(text, tw_rounding_name((tw_rounding)i)) == 0) {
+            args->rounding = (tw_rounding)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool twi_set_view(twi_args *args, const char *text)
+{
+    int64_t values[4];
+    if (!numbers(text, ',', 0, INT64_MAX, 4, values) || values[2] < 1 || values[3] < 1)
+        return false;
+    args->view_x = values[0];
+    args->view_y = values[1];
+    args->view_width = values[2];
+    args->view_height = values[3];
+    return true;
+}
+
+bool twi_set_page(twi_args *args, const char *text)
+{
+    return whole_number(text, 0, INT32_MAX, &args->page);
+}
+
+bool twi_set_type(twi_args *args, const char *text)
+{
+    for (int i = 0; i < TW_TYPE_COUNT; i++) {
+        if (strcmp(text, tw_type_name((tw_type)i)) == 0) {
+            args->type = (tw_type)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool twi_set_image_size(twi_args *args, const char *text)
+{
+    return sides(text, 1000000000, &args->image_width, &args->image_height);
+}
+
+bool twi_set_channels(twi_args *args, const char *text)
+{
+    return number32(text, 1, 4, &args->channels);
+}
+
+bool twi_set_pitch(twi_args *args, const char *text)
+{
+    args->odd_pitch = strcmp(text, "odd") == 0;
+    args->pitch = 0;
+    return args->odd_pitch || whole_number(text, 1, 1000000000000, &args->pitch);
+}
+
+/* ---- Where and how ------------------------------------------------------------------------------- */
+
+bool twi_set_device(twi_args *args, const char *text)
+{
+    static const char numbered[] = "cuda:";
+    args->device = 0;
+    if (strncmp(text, numbered, sizeof numbered - 1) == 0) {
+        args->backend = TW_CUDA;
+        return number32(text + sizeof numbered - 1, 0, 1023, &args->device);
+    }
+    for (int i = 0; i < TW_BACKEND_COUNT; i++) {
+        if (strcmp(text, tw_backend_name((tw_backend)i)) == 0) {
+            args->backend = (tw_backend)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether the names exist depends on the operation: the commands look them up. */
+bool twi_set_variants(twi_args *args, const char *text)
+{
+    args->variant = text;
+    return *text != '\0' && *text != ',' && !strstr(text, ",,") && text[strlen(text) - 1] != ',';
+}
+
+bool twi_set_variant(twi_args *args, const char *text)
+{
+    return twi_set_variants(args, text) && !strchr(text, ',');
+}
+
+bool twi_set_block(twi_args *args, const char *text)
+{
+    int64_t values[2];
+    if (!numbers(text, 'x', 1, 1024, 2, values))
+        return false;
+    args->block_width = (int32_t)values[0];
+    args->block_height = (int32_t)values[1];
+    return true;
+}
+
+bool twi_set_threads(twi_args *args, const char *text)
+{
+    return number32(text, 1, 1024, &args->threads);
+}
+
+bool twi_set_progress(twi_args *args, const char *text)
+{
+    static const char *const names[] = {
+        [TWI_PROGRESS_AUTO] = "auto",
+        [TWI_PROGRESS_ALWAYS] = "always",
+        [TWI_PROGRESS_NEVER] = "never",
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(text, names[i]) == 0) {
+            args->progress = (twi_progress_mode)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool twi_set_seed(twi_args *args, const char *text)
+{
+    int64_t seed = 0;
+    if (!whole_number(text, 0, INT64_MAX, &seed))
+        return false;
+    args->seed = (uint64_t)seed;
+    return true;
+}
+
+bool twi_set_cases(twi_args *args, const char *text)
+{
+    return whole_number(text, 0, 1000000000, &args->cases);
+}
+
+bool twi_set_completion(twi_args *args, const char *text)
+{
+    args->completion = text;
+    return strcmp(text, "bash") == 0 || strcmp(text, "zsh") == 0 || strcmp(text, "fish") == 0;
+}
+
+/* ---- Switches ------------------------------------------------------------------------------------ */
+
+#define SWITCH(name)                                                                                                   \
+    bool twi_set_##name(twi_args *args, const char *text)                                                              \
+    {                                                                                                                  \
+        (void)text;                                                                                                    \
+        args->name = true;                                                                                             \
+        return true;                                                                                                   \
+    }
+
+SWITCH(graph)
+SWITCH(pinned)
+SWITCH(list)
+SWITCH(json)
+SWITCH(quiet)
+SWITCH(man)
+SWITCH(help)

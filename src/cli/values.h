@@ -1,0 +1,35 @@
+/* The setters of the option table: each reads one value strictly and stores it; false if it is not legal. */
+#ifndef TWI_VALUES_H
+#define TWI_VALUES_H
+
+#include "cli/args.h"
+
+bool twi_set_radius(twi_args *args, const char *text);
+bool twi_set_window(twi_args *args, const char *text);
+bool twi_set_anchor(twi_args *args, const char *text);
+bool twi_set_border(twi_args *args, const char *text);
+bool twi_set_rounding(twi_args *args, const char *text);
+bool twi_set_view(twi_args *args, const char *text);
+bool twi_set_page(twi_args *args, const char *text);
+bool twi_set_type(twi_args *args, const char *text);
+bool twi_set_image_size(twi_args *args, const char *text);
+bool twi_set_channels(twi_args *args, const char *text);
+bool twi_set_pitch(twi_args *args, const char *text);
+bool twi_set_device(twi_args *args, const char *text);
+bool twi_set_variant(twi_args *args, const char *text);
+bool twi_set_variants(twi_args *args, const char *text);
+bool twi_set_block(twi_args *args, const char *text);
+bool twi_set_threads(twi_args *args, const char *text);
+bool twi_set_graph(twi_args *args, const char *text);
+bool twi_set_pinned(twi_args *args, const char *text);
+bool twi_set_seed(twi_args *args, const char *text);
+bool twi_set_cases(twi_args *args, const char *text);
+bool twi_set_list(twi_args *args, const char *text);
+bool twi_set_json(twi_args *args, const char *text);
+bool twi_set_progress(twi_args *args, const char *text);
+bool twi_set_quiet(twi_args *args, const char *text);
+bool twi_set_man(twi_args *args, const char *text);
+bool twi_set_completion(twi_args *args, const char *text);
+bool twi_set_help(twi_args *args, const char *text);
+
+#endif
