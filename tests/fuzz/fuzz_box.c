@@ -73,11 +73,12 @@ static void try_small_problem(const uint8_t *data, size_t size, twi_prover *prov
     twi_case c = {
         .problem = {.op = TW_OP_BOX,
                     .type = (tw_type)(n[0] % TW_TYPE_COUNT),
+                    .out_type = (tw_type)(n[0] % TW_TYPE_COUNT),
                     .channels = 1 + (int32_t)(n[1] % 4),
                     .width = 1 + n[2] % 150,
                     .height = 1 + n[3] % 40,
                     .window = tw_window_centred(1 + (int32_t)(n[4] % 40), 1 + (int32_t)(n[5] % 40)),
-                    .border = {(tw_border_mode)(n[6] % TW_BORDER_COUNT), (double)(n[7] % 128)},
+                    .border = {(tw_border_mode)(n[6] % TW_BORDER_IGNORE), (double)(n[7] % 128)},
                     .rounding = (tw_rounding)(n[8] % TW_ROUNDING_COUNT),
                     .memory = TW_HOST,
                     .in_place = n[9] % 2 == 1},
