@@ -1,4 +1,5 @@
 /* Completions for bash, zsh and fish, from the tables. */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,6 +24,13 @@ static void print_operand_words(twi_operand kind)
         print_operations();
     else if (kind == TWI_OPERAND_COMMAND)
         print_commands();
+}
+
+/* The part of a help text that fits a menu's line: up to a bracket or a longer explanation. */
+static int brief(const char *text)
+{
+    const size_t length = strcspn(text, ":;(");
+    return (int)(length > 0 && text[length] != '\0' && text[length - 1] == ' ' ? length - 1 : length);
 }
 
 /* ---- bash ---------------------------------------------------------------------------------------- */
@@ -62,9 +70,9 @@ static void print_bash(void)
          "    local command=${COMP_WORDS[1]} words options operands files=0\n"
          "    COMPREPLY=()\n"
          "    if ((COMP_CWORD == 1)); then");
-    fputs("        COMPREPLY=($(compgen -W '", stdout);
+    fputs("        mapfile -t COMPREPLY < <(compgen -W '", stdout);
     print_commands();
-    puts(" --help --version' -- \"$current\"))\n"
+    puts(" --help --version' -- \"$current\")\n"
          "        return\n"
          "    fi\n"
          "    # bash splits words at '=' and ':'\n"
@@ -80,20 +88,21 @@ static void print_bash(void)
                 print_bash_value(twi_commands[id].name, &twi_options[i]);
     puts("    esac\n"
          "    if [[ -v words ]]; then\n"
-         "        COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
+         "        mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$current\")\n"
+         "        [[ ${COMPREPLY[0]} == *: ]] && compopt -o nospace\n"
          "        return\n"
          "    fi\n"
          "    case $command in");
     for (int id = 0; id < TWI_COMMAND_COUNT; id++)
         print_bash_options((twi_command_id)id);
     puts("    esac\n"
-         "    if [[ $current == -?* ]]; then\n"
-         "        COMPREPLY=($(compgen -W \"$options\" -- \"$current\"))\n"
+         "    if [[ $current == -* ]]; then\n"
+         "        mapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$current\")\n"
          "    elif ((files)); then\n"
          "        mapfile -t COMPREPLY < <(compgen -f -- \"$current\")\n"
          "        compopt -o filenames\n"
          "    else\n"
-         "        COMPREPLY=($(compgen -W \"$operands\" -- \"$current\"))\n"
+         "        mapfile -t COMPREPLY < <(compgen -W \"$operands\" -- \"$current\")\n"
          "    fi\n"
          "}\n"
          "complete -F _tilewise tilewise");
@@ -101,10 +110,10 @@ static void print_bash(void)
 
 /* ---- zsh ----------------------------------------------------------------------------------------- */
 
-/* Text inside single quotes and square brackets of a zsh specification. */
-static void print_zsh_text(const char *text)
+/* Text inside single quotes and square brackets of a zsh specification, at most `length` letters. */
+static void print_zsh_text(const char *text, int length)
 {
-    for (; *text; text++) {
+    for (; *text && length-- > 0; text++) {
         if (*text == '\'')
             fputs("'\\''", stdout);
         else if (strchr("[]:\\", *text))
@@ -123,13 +132,13 @@ static void print_zsh_option(const twi_option *option)
         printf("'(-%c --%s)'{-%c,--%s}'[", option->letter, option->name, option->letter, option->name);
     else
         printf("'--%s%s[", option->name, option->argument ? "=" : "");
-    print_zsh_text(option->help);
+    print_zsh_text(option->help, brief(option->help));
     fputs("]", stdout);
     if (option->argument) {
         printf(":%s:", option->argument);
         if (option->words) {
             putchar('(');
-            print_zsh_text(option->words);
+            print_zsh_text(option->words, INT_MAX);
             putchar(')');
         }
     }
@@ -158,7 +167,7 @@ static void print_zsh(void)
          "        local -a commands=(");
     for (int id = 0; id < TWI_COMMAND_COUNT; id++) {
         printf("            '%s:", twi_commands[id].name);
-        print_zsh_text(twi_commands[id].summary);
+        print_zsh_text(twi_commands[id].summary, INT_MAX);
         puts("'");
     }
     puts("        )\n"
@@ -186,10 +195,10 @@ static void print_zsh(void)
 
 /* ---- fish ---------------------------------------------------------------------------------------- */
 
-static void print_fish_text(const char *text)
+static void print_fish_text(const char *text, int length)
 {
     putchar('\'');
-    for (; *text; text++)
+    for (; *text && length-- > 0; text++)
         printf(strchr("'\\", *text) ? "\\%c" : "%c", *text);
     putchar('\'');
 }
@@ -203,10 +212,10 @@ static void print_fish_option(const char *command, const twi_option *option)
         fputs(" -x", stdout);
     if (option->words) {
         fputs(" -a ", stdout);
-        print_fish_text(option->words);
+        print_fish_text(option->words, INT_MAX);
     }
     fputs(" -d ", stdout);
-    print_fish_text(option->help);
+    print_fish_text(option->help, brief(option->help));
     putchar('\n');
 }
 
@@ -219,7 +228,7 @@ static void print_fish(void)
     for (int id = 0; id < TWI_COMMAND_COUNT; id++) {
         const twi_command *command = &twi_commands[id];
         printf("complete -c tilewise -n __fish_use_subcommand -a %s -d ", command->name);
-        print_fish_text(command->summary);
+        print_fish_text(command->summary, INT_MAX);
         putchar('\n');
         for (size_t i = 0; i < twi_option_count; i++)
             if (twi_option_applies(&twi_options[i], (twi_command_id)id))

@@ -1,0 +1,245 @@
+/* The table of formats: which one a file's content is, and which one a name asks for. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "io/metadata.h"
+
+/* Adding a format is its file and its row here. */
+static const twi_format *const formats[] = {
+    &twi_format_png, &twi_format_jpeg, &twi_format_tiff, &twi_format_pnm, &twi_format_npy,
+};
+
+enum { FORMATS = sizeof formats / sizeof formats[0], HEAD_BYTES = 16, ALIGNMENT = 256, PITCH_UNIT = 64 };
+
+/* ---- Messages ------------------------------------------------------------------------------- */
+
+static _Thread_local char message[4608];
+
+twi_io_status twi_io_fail(twi_io_status status, const char *name, const char *format, ...)
+{
+    va_list arguments;
+    int length = snprintf(message, sizeof message, "%s: ", name);
+    va_start(arguments, format);
+    if (length >= 0 && (size_t)length < sizeof message)
+        (void)vsnprintf(message + length, sizeof message - (size_t)length, format, arguments);
+    va_end(arguments);
+    /* one line, whatever a name or a codec's words hold */
+    for (char *at = message; *at; at++)
+        if ((unsigned char)*at < ' ' || *at == 127)
+            *at = '?';
+    return status;
+}
+
+const char *twi_io_message(void)
+{
+    return message;
+}
+
+/* Adds to a list of words: "a", "a, b". */
+static void add_word(char *text, size_t size, const char *word, const char *separator)
+{
+    const size_t length = strlen(text);
+    (void)snprintf(text + length, size - length, "%s%s", length > 0 ? separator : "", word);
+}
+
+/* ---- Images --------------------------------------------------------------------------------- */
+
+static twi_io_status make_image(const char *name, uint64_t width, uint64_t height, int32_t channels, tw_type type,
+                                uint64_t most_bytes, twi_io_image *result)
+{
+    uint64_t row = 0;
+    uint64_t bytes = 0;
+    void *data = NULL;
+    *result = (twi_io_image){0};
+    if (width < 1 || height < 1 || channels < 1 || channels > 4 || tw_type_size(type) == 0)
+        return twi_io_fail(TWI_IO_USAGE, name, "an image of %llux%llu pixels with %d channels of type %s",
+                           (unsigned long long)width, (unsigned long long)height, (int)channels, tw_type_name(type));
+    if (__builtin_mul_overflow(width, (uint64_t)channels * tw_type_size(type), &row) || row > INT64_MAX - PITCH_UNIT)
+        row = INT64_MAX - PITCH_UNIT;
+    row = (row + PITCH_UNIT - 1) / PITCH_UNIT * PITCH_UNIT;
+    if (__builtin_mul_overflow(row, height, &bytes) || bytes > INT64_MAX)
+        bytes = UINT64_MAX;
+    if (bytes > most_bytes)
+        return twi_io_fail(TWI_IO_MEMORY, name,
+                           "%llux%llu pixels with %d channels of %s exceed the limit of %llu bytes",
+                           (unsigned long long)width, (unsigned long long)height, (int)channels, tw_type_name(type),
+                           (unsigned long long)most_bytes);
+    if (bytes > SIZE_MAX || posix_memalign(&data, ALIGNMENT, (size_t)bytes) != 0)
+        return twi_io_fail(TWI_IO_MEMORY, name, "out of memory: %llu bytes for %llux%llu pixels were refused",
+                           (unsigned long long)bytes, (unsigned long long)width, (unsigned long long)height);
+    result->image = (tw_image){data, (int64_t)width, (int64_t)height, (int64_t)row, channels, type, TW_HOST};
+    return TWI_IO_OK;
+}
+
+twi_io_status twi_io_create(int64_t width, int64_t height, int32_t channels, tw_type type, twi_io_image *result)
+{
+    return make_image("new image", width > 0 ? (uint64_t)width : 0, height > 0 ? (uint64_t)height : 0, channels, type,
+                      INT64_MAX, result);
+}
+
+twi_io_status twi_image_take(const twi_source *source, const twi_request *request, uint64_t width, uint64_t height,
+                             int32_t channels, tw_type type, twi_io_image *result)
+{
+    TWI_IO_TRY(make_image(source->name, width, height, channels, type, request->most_bytes, result));
+    result->metadata = calloc(1, sizeof *result->metadata);
+    if (!result->metadata)
+        return twi_io_fail(TWI_IO_MEMORY, source->name, "out of memory for metadata");
+    return TWI_IO_OK;
+}
+
+void twi_io_free(twi_io_image *image)
+{
+    if (!image)
+        return;
+    free(image->image.data);
+    twi_metadata_free(image->metadata);
+    *image = (twi_io_image){0};
+}
+
+const char *twi_io_format(const twi_io_image *image)
+{
+    return image->metadata && image->metadata->format ? image->metadata->format : twi_format_npy.name;
+}
+
+/* ---- Reading -------------------------------------------------------------------------------- */
+
+static twi_io_status read_source(twi_source *source, const twi_request *request, twi_io_image *result)
+{
+    size_t count = 0;
+    const uint8_t *head = twi_source_peek(source, HEAD_BYTES, &count);
+    const twi_format *format = NULL;
+    if (count == 0)
+        return source->error != 0 ? twi_source_short(source)
+                                  : twi_io_fail(TWI_IO_INPUT, source->name, "is empty, not an image file");
+    for (size_t i = 0; i < FORMATS && !format; i++)
+        if (formats[i]->sniff(head, count))
+            format = formats[i];
+    if (!format) {
+        char known[64] = "";
+        for (size_t i = 0; i < FORMATS; i++)
+            add_word(known, sizeof known, formats[i]->title, ", ");
+        return twi_io_fail(TWI_IO_INPUT, source->name, "is none of the known kinds of image file: %s", known);
+    }
+    if (request->page > 0 && !format->pages)
+        return twi_io_fail(TWI_IO_USAGE, source->name, "page %lld: a %s file has page 0 alone",
+                           (long long)request->page, format->title);
+    TWI_IO_TRY(format->read(source, request, result));
+    result->metadata->format = format->name;
+    return TWI_IO_OK;
+}
+
+twi_io_status twi_io_read(const char *path, int64_t page, uint64_t most_bytes, twi_io_image *result)
+{
+    const twi_request request = {page, most_bytes};
+    twi_source source;
+    *result = (twi_io_image){0};
+    if (page < 0)
+        return twi_io_fail(TWI_IO_USAGE, path, "page %lld: pages are counted from 0", (long long)page);
+    TWI_IO_TRY(twi_source_open(path, &source));
+    const twi_io_status status = read_source(&source, &request, result);
+    twi_source_close(&source);
+    if (status != TWI_IO_OK)
+        twi_io_free(result);
+    return status;
+}
+
+/* ---- Writing -------------------------------------------------------------------------------- */
+
+/* The format that has this ending or name; *ending becomes its own spelling of it. */
+static const twi_format *find_format(const char **ending)
+{
+    for (size_t i = 0; i < FORMATS; i++) {
+        if (strcasecmp(formats[i]->name, *ending) == 0) {
+            *ending = formats[i]->name;
+            return formats[i];
+        }
+        for (const char *const *known = formats[i]->endings; *known; known++) {
+            if (strcasecmp(*known, *ending) == 0) {
+                *ending = *known;
+                return formats[i];
+            }
+        }
+    }
+    return NULL;
+}
+
+/* All endings, or those that can hold such an image (type below TW_TYPE_COUNT). */
+static void list_endings(char *text, size_t size, tw_type type, int32_t channels)
+{
+    text[0] = '\0';
+    for (size_t i = 0; i < FORMATS; i++) {
+        for (const char *const *known = formats[i]->endings; *known; known++) {
+            char word[16];
+            if (type != TW_TYPE_COUNT && !formats[i]->can_hold(*known, type, channels))
+                continue;
+            (void)snprintf(word, sizeof word, ".%s", *known);
+            add_word(text, size, word, " ");
+        }
+    }
+}
+
+static twi_io_status choose_format(const char *path, const char *stdout_format, tw_type type, int32_t channels,
+                                   const twi_format **format)
+{
+    char known[128];
+    const bool standard = strcmp(path, "-") == 0;
+    const char *name = standard ? "stdout" : path;
+    const char *slash = strrchr(path, '/');
+    const char *dot = strrchr(slash ? slash : path, '.');
+    const char *ending = standard ? stdout_format : dot ? dot + 1 : "";
+    *format = find_format(&ending);
+    if (!*format) {
+        list_endings(known, sizeof known, TW_TYPE_COUNT, 0);
+        return twi_io_fail(TWI_IO_USAGE, name, "\"%s\" names no format: use one of %s", ending, known);
+    }
+    if (!(*format)->can_hold(ending, type, channels)) {
+        list_endings(known, sizeof known, type, channels);
+        return twi_io_fail(TWI_IO_USAGE, name, "a %s%s file cannot hold %d channel%s of %s: use one of %s",
+                           standard ? "" : ".", ending, (int)channels, channels == 1 ? "" : "s", tw_type_name(type),
+                           known);
+    }
+    return TWI_IO_OK;
+}
+
+twi_io_status twi_io_can_write(const char *path, const char *stdout_format, tw_type type, int32_t channels)
+{
+    const twi_format *format;
+    TWI_IO_TRY(choose_format(path, stdout_format, type, channels, &format));
+    if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO))
+        return twi_io_fail(TWI_IO_USAGE, "stdout", "is a terminal: an image is written to a file or a pipe");
+    return TWI_IO_OK;
+}
+
+/* One sentence about the kinds of metadata that a file could not take. */
+static const char *describe_lost(const char *name, const twi_format *format, unsigned kinds)
+{
+    static const char *const words[TWI_KINDS] = {"ICC profile", "EXIF",        "XMP",
+                                                 "resolution",  "orientation", "georeference and NoData"};
+    static _Thread_local char text[4608];
+    char list[96] = "";
+    if (kinds == 0)
+        return "";
+    for (unsigned i = 0; i < TWI_KINDS; i++)
+        if (kinds & 1U << i)
+            add_word(list, sizeof list, words[i], ", ");
+    (void)snprintf(text, sizeof text, "%s: not kept, since a %s file cannot hold it: %s", name, format->title, list);
+    return text;
+}
+
+twi_io_status twi_io_write(const char *path, const char *stdout_format, const twi_io_image *image, const char **lost)
+{
+    const twi_format *format;
+    twi_sink sink;
+    unsigned kept = 0;
+    TWI_IO_TRY(choose_format(path, stdout_format, image->image.type, image->image.channels, &format));
+    TWI_IO_TRY(twi_sink_open(path, &sink));
+    const twi_io_status status = format->write(&sink, &image->image, image->metadata, &kept);
+    TWI_IO_TRY(twi_sink_close(&sink, status));
+    if (lost)
+        *lost = describe_lost(sink.name, format, twi_metadata_kinds(image->metadata) & ~kept);
+    return TWI_IO_OK;
+}

@@ -1,0 +1,284 @@
+/* NumPy's .npy: versions 1 to 3 are read, version 1 in C order and little-endian is written. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/bytes.h"
+#include "io/format.h"
+#include "io/metadata.h"
+
+static const char magic[6] = "\x93NUMPY";
+static const char *const endings[] = {"npy", NULL};
+
+enum { MOST_HEADER = 65536, HEADER_UNIT = 64 };
+
+/* NumPy's names of the element types, without the byte order. */
+static const char type_codes[TW_TYPE_COUNT][3] = {"u1", "u2", "i2", "i4", "f4", "f8"};
+
+typedef struct header {
+    tw_type type;
+    bool big_endian;
+    bool fortran;
+    int dimensions;
+    uint64_t shape[3];
+} header;
+
+static bool sniff(const uint8_t *head, size_t count)
+{
+    return count >= sizeof magic && memcmp(head, magic, sizeof magic) == 0;
+}
+
+static bool can_hold(const char *ending, tw_type type, int32_t channels)
+{
+    (void)ending;
+    return (unsigned)type < TW_TYPE_COUNT && channels >= 1 && channels <= 4;
+}
+
+/* ---- The header: a Python dictionary of three entries ---------------------------------------- */
+
+static const char *skip_blanks(const char *at)
+{
+    while (*at == ' ' || *at == '\t' || *at == '\n' || *at == '\r')
+        at++;
+    return at;
+}
+
+/* Behind `word` and the blanks around it; NULL if something else stands there. */
+static const char *expect(const char *at, const char *word)
+{
+    if (!at)
+        return NULL;
+    at = skip_blanks(at);
+    const size_t length = strlen(word);
+    return strncmp(at, word, length) == 0 ? skip_blanks(at + length) : NULL;
+}
+
+/* A quoted string of at most size - 1 characters. */
+static const char *parse_string(const char *at, char *text, size_t size)
+{
+    const char quote = *at;
+    size_t length = 0;
+    if (quote != '\'' && quote != '"')
+        return NULL;
+    for (at++; *at && *at != quote; at++) {
+        if (length == size - 1)
+            return NULL;
+        text[length++] = *at;
+    }
+    text[length] = '\0';
+    return *at == quote ? skip_blanks(at + 1) : NULL;
+}
+
+/* "(3, 4)", "(5,)", "()". More than three dimensions are counted, not kept. */
+static const char *parse_shape(const char *at, header *result)
+{
+    at = expect(at, "(");
+    while (at && *at != ')') {
+        uint64_t value = 0;
+        const char *first = at;
+        for (; *at >= '0' && *at <= '9'; at++)
+            if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, *at - '0', &value))
+                return NULL;
+        if (at == first)
+            return NULL;
+        if (result->dimensions < 3)
+            result->shape[result->dimensions] = value;
+        result->dimensions++;
+        at = skip_blanks(at + (*at == 'L')); /* Python 2 wrote long integers so */
+        if (*at != ')')
+            at = expect(at, ",");
+    }
+    return expect(at, ")");
+}
+
+static const char *parse_bool(const char *at, bool *value)
+{
+    const char *after = expect(at, "True");
+    *value = after != NULL;
+    return after ? after : expect(at, "False");
+}
+
+/* false if the text is no header of an array; `descr` may still name a type that is not supported. */
+static bool parse_header(const char *at, header *result, char *descr, size_t descr_size)
+{
+    bool has_descr = false;
+    bool has_order = false;
+    bool has_shape = false;
+    at = expect(at, "{");
+    while (at && *at != '}') {
+        char key[16];
+        at = expect(parse_string(at, key, sizeof key), ":");
+        if (!at)
+            return false;
+        if (strcmp(key, "descr") == 0 && !has_descr) {
+            has_descr = true;
+            /* a list is a structured type: nothing that is supported, and nothing to be parsed */
+            if (*at == '[') {
+                (void)snprintf(descr, descr_size, "structured");
+                return true;
+            }
+            at = parse_string(at, descr, descr_size);
+        } else if (strcmp(key, "fortran_order") == 0 && !has_order) {
+            has_order = true;
+            at = parse_bool(at, &result->fortran);
+        } else if (strcmp(key, "shape") == 0 && !has_shape) {
+            has_shape = true;
+            at = parse_shape(at, result);
+        } else {
+            return false;
+        }
+        if (at && *at != '}')
+            at = expect(at, ",");
+    }
+    at = expect(at, "}");
+    return at && *at == '\0' && has_descr && has_order && has_shape;
+}
+
+static bool find_type(const char *descr, header *result)
+{
+    const char order = descr[0];
+    if (order == '\0' || !strchr("<>|=", order))
+        return false;
+    for (int type = 0; type < TW_TYPE_COUNT; type++) {
+        if (strcmp(type_codes[type], descr + 1) == 0) {
+            result->type = (tw_type)type;
+            result->big_endian = order == '>' || (order == '=' && twi_host_big());
+            return order != '|' || tw_type_size(result->type) == 1;
+        }
+    }
+    return false;
+}
+
+static twi_io_status read_header(twi_source *source, header *result)
+{
+    uint8_t start[8];
+    uint8_t length_bytes[4];
+    char descr[32] = "";
+    if (twi_source_read(source, start, sizeof start) < sizeof start)
+        return twi_source_short(source);
+    if (start[6] < 1 || start[6] > 3 || start[7] != 0)
+        return twi_io_fail(TWI_IO_INPUT, source->name, "NPY version %d.%d: 1.0, 2.0 and 3.0 are supported", start[6],
+                           start[7]);
+    const size_t width = start[6] == 1 ? 2 : 4;
+    if (twi_source_read(source, length_bytes, width) < width)
+        return twi_source_short(source);
+    const uint64_t length = twi_get(length_bytes, width, false);
+    if (length > MOST_HEADER)
+        return twi_io_fail(TWI_IO_INPUT, source->name, "an NPY header of %llu bytes: %d is the most",
+                           (unsigned long long)length, (int)MOST_HEADER);
+    char *text = calloc((size_t)length + 1, 1);
+    if (!text)
+        return twi_io_fail(TWI_IO_MEMORY, source->name, "out of memory for the header");
+    if (twi_source_read(source, text, (size_t)length) < length) {
+        free(text);
+        return twi_source_short(source);
+    }
+    const bool sound = strlen(text) == length && parse_header(text, result, descr, sizeof descr);
+    free(text);
+    if (!sound)
+        return twi_io_fail(TWI_IO_INPUT, source->name, "its NPY header is malformed");
+    if (!find_type(descr, result))
+        return twi_io_fail(TWI_IO_INPUT, source->name,
+                           "an NPY array of type \"%s\": u1, u2, i2, i4, f4 and f8 are supported, in either byte order",
+                           descr);
+    return TWI_IO_OK;
+}
+
+/* ---- Reading -------------------------------------------------------------------------------- */
+
+/* Fortran order: column after column, all of the first channel before the second. */
+static twi_io_status read_columns(twi_source *source, const header *head, const tw_image *image)
+{
+    const size_t size = tw_type_size(image->type);
+    const size_t bytes = (size_t)image->height * size;
+    uint8_t *column = malloc(bytes);
+    twi_io_status status = TWI_IO_OK;
+    if (!column)
+        return twi_io_fail(TWI_IO_MEMORY, source->name, "out of memory for a column");
+    for (int64_t i = 0; i < image->width * image->channels && status == TWI_IO_OK; i++) {
+        const int64_t element = i % image->width * image->channels + i / image->width;
+        if (twi_source_read(source, column, bytes) < bytes)
+            status = twi_source_short(source);
+        else if (head->big_endian != twi_host_big())
+            twi_swap(column, (size_t)image->height, size);
+        for (int64_t y = 0; y < image->height && status == TWI_IO_OK; y++)
+            memcpy((char *)twi_row(image, y) + (size_t)element * size, column + (size_t)y * size, size);
+    }
+    free(column);
+    return status;
+}
+
+static twi_io_status read_npy(twi_source *source, const twi_request *request, twi_io_image *result)
+{
+    header head = {0};
+    TWI_IO_TRY(read_header(source, &head));
+    const uint64_t channels = head.dimensions == 3 ? head.shape[2] : 1;
+    if (head.dimensions < 2 || head.dimensions > 3 || channels > 4)
+        return twi_io_fail(TWI_IO_INPUT, source->name,
+                           "an NPY array of %d dimensions%s: height x width and height x width x channels, 1 to 4 of "
+                           "them, are supported",
+                           head.dimensions, head.dimensions == 3 ? " with more than 4 channels" : "");
+    if (head.shape[0] == 0 || head.shape[1] == 0 || channels == 0)
+        return twi_io_fail(TWI_IO_INPUT, source->name, "an NPY array without elements");
+    uint64_t bytes;
+    if (__builtin_mul_overflow(head.shape[0], head.shape[1], &bytes) ||
+        __builtin_mul_overflow(bytes, channels * tw_type_size(head.type), &bytes))
+        bytes = UINT64_MAX - 1;
+    TWI_IO_TRY(twi_source_expect(source, bytes));
+    TWI_IO_TRY(twi_image_take(source, request, head.shape[1], head.shape[0], (int32_t)channels, head.type, result));
+    const tw_image *image = &result->image;
+    if (head.fortran)
+        return read_columns(source, &head, image);
+    for (int64_t y = 0; y < image->height; y++) {
+        if (twi_source_read(source, twi_row(image, y), twi_row_bytes(image)) < twi_row_bytes(image))
+            return twi_source_short(source);
+        if (head.big_endian != twi_host_big())
+            twi_swap(twi_row(image, y), twi_row_elements(image), tw_type_size(image->type));
+    }
+    return TWI_IO_OK;
+}
+
+/* ---- Writing -------------------------------------------------------------------------------- */
+
+static twi_io_status write_npy(twi_sink *sink, const tw_image *image, const twi_metadata *metadata, unsigned *kept)
+{
+    char head[2 * HEADER_UNIT + HEADER_UNIT];
+    char shape[64];
+    const size_t size = tw_type_size(image->type);
+    (void)metadata;
+    (void)kept;
+    if (image->channels == 1)
+        (void)snprintf(shape, sizeof shape, "(%lld, %lld)", (long long)image->height, (long long)image->width);
+    else
+        (void)snprintf(shape, sizeof shape, "(%lld, %lld, %d)", (long long)image->height, (long long)image->width,
+                       (int)image->channels);
+    const int text = snprintf(head + 10, sizeof head - 10, "{'descr': '%c%s', 'fortran_order': False, 'shape': %s, }",
+                              size == 1 ? '|' : '<', type_codes[image->type], shape);
+    /* blanks and a newline so that the elements begin at a multiple of 64 */
+    const size_t total = (10 + (size_t)text + 1 + HEADER_UNIT - 1) / HEADER_UNIT * HEADER_UNIT;
+    memcpy(head, magic, sizeof magic);
+    head[6] = 1;
+    head[7] = 0;
+    twi_put((uint8_t *)head + 8, 2, false, total - 10);
+    memset(head + 10 + text, ' ', total - 10 - (size_t)text);
+    head[total - 1] = '\n';
+
+    void *scratch = malloc(twi_row_bytes(image));
+    if (!scratch)
+        return twi_io_fail(TWI_IO_MEMORY, sink->name, "out of memory for a row");
+    bool fine = twi_sink_write(sink, head, total);
+    for (int64_t y = 0; y < image->height && fine; y++)
+        fine = twi_sink_row(sink, image, y, false, scratch);
+    free(scratch);
+    return fine ? TWI_IO_OK : twi_sink_failed(sink);
+}
+
+const twi_format twi_format_npy = {
+    .name = "npy",
+    .title = "NPY",
+    .endings = endings,
+    .sniff = sniff,
+    .read = read_npy,
+    .can_hold = can_hold,
+    .write = write_npy,
+};

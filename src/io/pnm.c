@@ -1,0 +1,270 @@
+/*
+ * Netpbm's PBM, PGM and PPM, plain and raw, and PFM. Values are as stored, whatever the maximum is; only the
+ * bits of a PBM expand, to 0 (black) and 255. Written raw; PFM little-endian.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/bytes.h"
+#include "io/format.h"
+#include "io/metadata.h"
+
+static const char *const endings[] = {"pgm", "ppm", "pnm", "pfm", NULL};
+
+typedef struct header {
+    char kind; /* '1' to '6', 'f' or 'F' */
+    uint64_t width;
+    uint64_t height;
+    uint64_t most;   /* the largest value of a sample */
+    bool big_endian; /* PFM alone has a choice */
+} header;
+
+static bool is_blank(int c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static bool sniff(const uint8_t *head, size_t count)
+{
+    return count >= 3 && head[0] == 'P' && ((head[1] >= '1' && head[1] <= '6') || head[1] == 'f' || head[1] == 'F') &&
+           (is_blank(head[2]) || head[2] == '#');
+}
+
+static bool can_hold(const char *ending, tw_type type, int32_t channels)
+{
+    const bool integer = type == TW_U8 || type == TW_U16;
+    if (strcmp(ending, "pgm") == 0)
+        return integer && channels == 1;
+    if (strcmp(ending, "ppm") == 0)
+        return integer && channels == 3;
+    if (strcmp(ending, "pfm") == 0 && type != TW_F32)
+        return false;
+    return (integer || type == TW_F32) && (channels == 1 || channels == 3);
+}
+
+/* ---- Text ----------------------------------------------------------------------------------- */
+
+/* The next byte, or -1. A comment, "#" to the end of the line, reads as its line feed. */
+static int next_char(twi_source *source)
+{
+    uint8_t c = 0;
+    if (twi_source_read(source, &c, 1) < 1)
+        return -1;
+    if (c == '#')
+        while (c != '\n' && c != '\r')
+            if (twi_source_read(source, &c, 1) < 1)
+                return -1;
+    return c;
+}
+
+static int skip_to_text(twi_source *source)
+{
+    int c;
+    do
+        c = next_char(source);
+    while (is_blank(c));
+    return c;
+}
+
+/* A decimal number and the one blank behind it; at the end of the file no blank is needed. */
+static twi_io_status read_number(twi_source *source, const char *what, uint64_t *value)
+{
+    int c = skip_to_text(source);
+    if (c < 0)
+        return twi_source_short(source);
+    *value = 0;
+    for (; c >= '0' && c <= '9'; c = next_char(source))
+        if (__builtin_mul_overflow(*value, 10, value) || __builtin_add_overflow(*value, c - '0', value))
+            return twi_io_fail(TWI_IO_INPUT, source->name, "its %s has too many digits", what);
+    if (c >= 0 && !is_blank(c))
+        return twi_io_fail(TWI_IO_INPUT, source->name, "malformed: its %s holds byte 0x%02x", what, (unsigned)c);
+    return TWI_IO_OK;
+}
+
+/* PFM's scale: only its sign matters, negative for little-endian. */
+static twi_io_status read_scale(twi_source *source, header *head)
+{
+    char text[32];
+    size_t length = 0;
+    char *end;
+    int c = skip_to_text(source);
+    for (; c >= 0 && !is_blank(c) && length < sizeof text - 1; c = next_char(source))
+        text[length++] = (char)c;
+    text[length] = '\0';
+    const double scale = strtod(text, &end);
+    if (c < 0)
+        return twi_source_short(source);
+    if (!is_blank(c) || length == 0 || *end != '\0' || !(scale < 0 || scale > 0))
+        return twi_io_fail(TWI_IO_INPUT, source->name, "malformed: its scale is \"%s\", not a number other than 0",
+                           text);
+    head->big_endian = scale > 0;
+    return TWI_IO_OK;
+}
+
+static twi_io_status read_header(twi_source *source, header *head)
+{
+    char start[2];
+    if (twi_source_read(source, start, sizeof start) < sizeof start)
+        return twi_source_short(source);
+    *head = (header){.kind = start[1], .most = 1, .big_endian = true};
+    TWI_IO_TRY(read_number(source, "width", &head->width));
+    TWI_IO_TRY(read_number(source, "height", &head->height));
+    if (head->width == 0 || head->height == 0)
+        return twi_io_fail(TWI_IO_INPUT, source->name, "malformed: an image of %llux%llu pixels",
+                           (unsigned long long)head->width, (unsigned long long)head->height);
+    if (head->kind == 'f' || head->kind == 'F')
+        return read_scale(source, head);
+    if (head->kind != '1' && head->kind != '4')
+        TWI_IO_TRY(read_number(source, "maximum", &head->most));
+    if (head->most < 1 || head->most > UINT16_MAX)
+        return twi_io_fail(TWI_IO_INPUT, source->name, "malformed: a maximum of %llu, 1 to 65535 is right",
+                           (unsigned long long)head->most);
+    return TWI_IO_OK;
+}
+
+/* ---- Reading -------------------------------------------------------------------------------- */
+
+static void set_sample(const tw_image *image, void *row, size_t i, uint64_t value)
+{
+    if (image->type == TW_U8)
+        ((uint8_t *)row)[i] = (uint8_t)value;
+    else
+        ((uint16_t *)row)[i] = (uint16_t)value;
+}
+
+static twi_io_status too_large(const twi_source *source, const header *head, uint64_t value)
+{
+    return twi_io_fail(TWI_IO_INPUT, source->name, "malformed: a sample of %llu where %llu is the maximum",
+                       (unsigned long long)value, (unsigned long long)head->most);
+}
+
+/* Plain bits need no blank between them. */
+static twi_io_status read_plain_bits(twi_source *source, const tw_image *image, uint8_t *row)
+{
+    for (int64_t x = 0; x < image->width; x++) {
+        const int c = skip_to_text(source);
+        if (c < 0)
+            return twi_source_short(source);
+        if (c != '0' && c != '1')
+            return twi_io_fail(TWI_IO_INPUT, source->name, "malformed: byte 0x%02x among the bits", (unsigned)c);
+        row[x] = c == '0' ? UINT8_MAX : 0;
+    }
+    return TWI_IO_OK;
+}
+
+static twi_io_status read_plain(twi_source *source, const header *head, const tw_image *image, void *row)
+{
+    if (head->kind == '1')
+        return read_plain_bits(source, image, row);
+    for (size_t i = 0; i < twi_row_elements(image); i++) {
+        uint64_t value;
+        TWI_IO_TRY(read_number(source, "samples", &value));
+        if (value > head->most)
+            return too_large(source, head, value);
+        set_sample(image, row, i, value);
+    }
+    return TWI_IO_OK;
+}
+
+/* Bits from the left, 1 is black. They are read to the row's end and expanded from its start. */
+static twi_io_status read_raw_bits(twi_source *source, const tw_image *image, uint8_t *row)
+{
+    const size_t bytes = ((size_t)image->width + 7) / 8;
+    uint8_t *packed = row + (size_t)image->width - bytes;
+    if (twi_source_read(source, packed, bytes) < bytes)
+        return twi_source_short(source);
+    uint8_t byte = 0;
+    for (int64_t x = 0; x < image->width; x++) {
+        if (x % 8 == 0)
+            byte = packed[x / 8];
+        row[x] = byte >> (7 - x % 8) & 1 ? 0 : UINT8_MAX;
+    }
+    return TWI_IO_OK;
+}
+
+static twi_io_status read_raw(twi_source *source, const header *head, const tw_image *image, void *row)
+{
+    if (head->kind == '4')
+        return read_raw_bits(source, image, row);
+    if (twi_source_read(source, row, twi_row_bytes(image)) < twi_row_bytes(image))
+        return twi_source_short(source);
+    if (head->big_endian != twi_host_big())
+        twi_swap(row, twi_row_elements(image), tw_type_size(image->type));
+    if (image->type == TW_F32 || head->most == UINT16_MAX || head->most == UINT8_MAX)
+        return TWI_IO_OK;
+    for (size_t i = 0; i < twi_row_elements(image); i++) {
+        const uint64_t value = image->type == TW_U8 ? ((uint8_t *)row)[i] : ((uint16_t *)row)[i];
+        if (value > head->most)
+            return too_large(source, head, value);
+    }
+    return TWI_IO_OK;
+}
+
+/* Bytes that the image takes in the file at least; wide of the mark only where they cannot be counted. */
+static uint64_t least_bytes(const header *head, uint64_t samples_per_pixel, size_t size)
+{
+    uint64_t row;
+    uint64_t bytes;
+    if (head->kind == '4')
+        row = head->width / 8 + (head->width % 8 != 0);
+    else if (head->kind == '1')
+        row = head->width;
+    else if (__builtin_mul_overflow(head->width, samples_per_pixel * (head->kind <= '3' ? 2 : size), &row))
+        return UINT64_MAX - 1;
+    if (__builtin_mul_overflow(row, head->height, &bytes))
+        return UINT64_MAX - 1;
+    /* no blank is needed behind the last plain sample */
+    return head->kind <= '3' ? bytes - 1 : bytes;
+}
+
+static twi_io_status read_pnm(twi_source *source, const twi_request *request, twi_io_image *result)
+{
+    header head;
+    TWI_IO_TRY(read_header(source, &head));
+    const bool floats = head.kind == 'f' || head.kind == 'F';
+    const bool plain = head.kind >= '1' && head.kind <= '3';
+    const int32_t channels = head.kind == '3' || head.kind == '6' || head.kind == 'F' ? 3 : 1;
+    const tw_type type = floats ? TW_F32 : head.most > UINT8_MAX ? TW_U16 : TW_U8;
+    TWI_IO_TRY(twi_source_expect(source, least_bytes(&head, (uint64_t)channels, tw_type_size(type))));
+    TWI_IO_TRY(twi_image_take(source, request, head.width, head.height, channels, type, result));
+    const tw_image *image = &result->image;
+    for (int64_t y = 0; y < image->height; y++) {
+        /* PFM stores the lowest row first */
+        void *row = twi_row(image, floats ? image->height - 1 - y : y);
+        TWI_IO_TRY(plain ? read_plain(source, &head, image, row) : read_raw(source, &head, image, row));
+    }
+    return TWI_IO_OK;
+}
+
+/* ---- Writing -------------------------------------------------------------------------------- */
+
+static twi_io_status write_pnm(twi_sink *sink, const tw_image *image, const twi_metadata *metadata, unsigned *kept)
+{
+    char head[64];
+    const bool floats = image->type == TW_F32;
+    const char kind = floats ? (image->channels == 3 ? 'F' : 'f') : (image->channels == 3 ? '6' : '5');
+    const char *most = floats ? "-1.0" : image->type == TW_U8 ? "255" : "65535";
+    (void)metadata;
+    (void)kept;
+    const int length = snprintf(head, sizeof head, "P%c\n%lld %lld\n%s\n", kind, (long long)image->width,
+                                (long long)image->height, most);
+    void *scratch = malloc(twi_row_bytes(image));
+    if (!scratch)
+        return twi_io_fail(TWI_IO_MEMORY, sink->name, "out of memory for a row");
+    bool fine = twi_sink_write(sink, head, (size_t)length);
+    for (int64_t y = 0; y < image->height && fine; y++)
+        fine = twi_sink_row(sink, image, floats ? image->height - 1 - y : y, !floats, scratch);
+    free(scratch);
+    return fine ? TWI_IO_OK : twi_sink_failed(sink);
+}
+
+const twi_format twi_format_pnm = {
+    .name = "pnm",
+    .title = "PNM",
+    .endings = endings,
+    .sniff = sniff,
+    .read = read_pnm,
+    .can_hold = can_hold,
+    .write = write_pnm,
+};

@@ -1,0 +1,254 @@
+/* A file in the making: written beside its target and renamed onto it, so that it appears whole or not at all. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/bytes.h"
+#include "io/format.h"
+
+enum { BUFFER_BYTES = 1 << 18, NAME_KEPT = 200 };
+
+/* The temporary file that a signal must remove. Its text is only changed while `pending` is 0. */
+static char pending_path[PATH_MAX];
+static atomic_int pending; /* 0: free, 1: being set, 2: set */
+
+void twi_io_cleanup(void)
+{
+    if (atomic_load(&pending) == 2)
+        (void)unlink(pending_path);
+}
+
+static void remember(const char *path)
+{
+    int expected = 0;
+    /* a path too long to be kept is too long to have been opened */
+    if (strlen(path) < sizeof pending_path && atomic_compare_exchange_strong(&pending, &expected, 1)) {
+        memcpy(pending_path, path, strlen(path) + 1);
+        atomic_store(&pending, 2);
+    }
+}
+
+static void forget(const char *path)
+{
+    if (atomic_load(&pending) == 2 && strcmp(pending_path, path) == 0)
+        atomic_store(&pending, 0);
+}
+
+/* Closes and frees everything; the temporary file, if it is still there, goes. */
+static void drop(twi_sink *sink)
+{
+    if (sink->temporary) {
+        (void)unlink(sink->temporary);
+        forget(sink->temporary);
+    }
+    if (sink->fd >= 0 && !sink->standard)
+        (void)close(sink->fd);
+    free(sink->target);
+    free(sink->temporary);
+    free(sink->buffer);
+    sink->fd = -1;
+    sink->target = sink->temporary = NULL;
+    sink->buffer = NULL;
+}
+
+static twi_io_status refuse(twi_sink *sink, int reason)
+{
+    drop(sink);
+    if (reason == ENOMEM)
+        return twi_io_fail(TWI_IO_MEMORY, sink->name, "out of memory for writing");
+    return twi_io_fail(TWI_IO_OUTPUT, sink->name, "cannot be written: %s", strerror(reason));
+}
+
+/* ".NAME.PID.tmp" in the target's folder; a long name is cut so that the result is a legal one. */
+static char *temporary_name(const char *target)
+{
+    const char *slash = strrchr(target, '/');
+    const char *base = slash ? slash + 1 : target;
+    const size_t size = strlen(target) + 32;
+    char *name = malloc(size);
+    if (name)
+        (void)snprintf(name, size, "%.*s.%.*s.%ld.tmp", (int)(base - target), target, (int)NAME_KEPT, base,
+                       (long)getpid());
+    return name;
+}
+
+/* 0, or the reason. `old`: the file that is replaced, NULL for a new one. */
+static int open_temporary(twi_sink *sink, const struct stat *old)
+{
+    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
+    const mode_t mode = old ? S_IRUSR | S_IWUSR : 0666;
+    sink->temporary = temporary_name(sink->target);
+    if (!sink->temporary)
+        return ENOMEM;
+    /* before the file exists: a signal may come at any moment */
+    remember(sink->temporary);
+    sink->fd = open(sink->temporary, flags, mode);
+    if (sink->fd < 0 && errno == EEXIST) {
+        /* left over from an earlier process of the same number */
+        (void)unlink(sink->temporary);
+        sink->fd = open(sink->temporary, flags, mode);
+    }
+    if (sink->fd < 0) {
+        const int reason = errno;
+        forget(sink->temporary);
+        free(sink->temporary);
+        sink->temporary = NULL;
+        return reason;
+    }
+    if (old) {
+        mode_t kept = old->st_mode & 07777;
+        /* the owner too where we may; without it, no set-user-id that would now mean somebody else */
+        if (fchown(sink->fd, old->st_uid, old->st_gid) != 0)
+            kept &= 0777;
+        if (fchmod(sink->fd, kept) != 0)
+            return errno;
+    }
+    return 0;
+}
+
+/* 0, or the reason. A symbolic link stays one: the file that it leads to is replaced, as cp would. */
+static int open_target(twi_sink *sink, const char *path)
+{
+    struct stat facts;
+    const char *slash = strrchr(path, '/');
+    if (stat(path, &facts) == 0) {
+        if (S_ISDIR(facts.st_mode))
+            return EISDIR;
+        if (!S_ISREG(facts.st_mode)) {
+            sink->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+            return sink->fd < 0 ? errno : 0;
+        }
+        /* a rename would succeed without asking the file */
+        if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0)
+            return errno;
+        sink->target = realpath(path, NULL);
+        return sink->target ? open_temporary(sink, &facts) : errno;
+    }
+    if (errno != ENOENT)
+        return errno;
+    if (lstat(path, &facts) == 0 || (slash && slash[1] == '\0') || path[0] == '\0')
+        return ENOENT;
+    sink->target = strdup(path);
+    return sink->target ? open_temporary(sink, NULL) : ENOMEM;
+}
+
+twi_io_status twi_sink_open(const char *path, twi_sink *sink)
+{
+    const bool standard = strcmp(path, "-") == 0;
+    int reason = 0;
+    *sink = (twi_sink){.name = standard ? "stdout" : path, .standard = standard, .fd = standard ? STDOUT_FILENO : -1};
+    if (!standard)
+        reason = open_target(sink, path);
+    if (reason == 0 && isatty(sink->fd)) {
+        drop(sink);
+        return twi_io_fail(TWI_IO_USAGE, sink->name, "is a terminal: an image is written to a file or a pipe");
+    }
+    if (reason == 0) {
+        sink->buffer = malloc(BUFFER_BYTES);
+        reason = sink->buffer ? 0 : ENOMEM;
+    }
+    return reason == 0 ? TWI_IO_OK : refuse(sink, reason);
+}
+
+static void write_fully(twi_sink *sink, const uint8_t *bytes, size_t count)
+{
+    while (count > 0 && sink->error == 0) {
+        const ssize_t done = write(sink->fd, bytes, count);
+        if (done >= 0) {
+            bytes += done;
+            count -= (size_t)done;
+        } else if (errno != EINTR) {
+            sink->error = errno;
+        }
+    }
+}
+
+static void flush(twi_sink *sink)
+{
+    write_fully(sink, sink->buffer, sink->used);
+    sink->used = 0;
+}
+
+bool twi_sink_write(twi_sink *sink, const void *bytes, size_t count)
+{
+    if (count > BUFFER_BYTES - sink->used)
+        flush(sink);
+    if (count > BUFFER_BYTES) {
+        write_fully(sink, bytes, count);
+    } else if (count > 0) {
+        memcpy(sink->buffer + sink->used, bytes, count);
+        sink->used += count;
+    }
+    return sink->error == 0;
+}
+
+bool twi_sink_row(twi_sink *sink, const tw_image *image, int64_t y, bool big, void *scratch)
+{
+    const size_t size = tw_type_size(image->type);
+    if (size == 1 || big == twi_host_big())
+        return twi_sink_write(sink, twi_row(image, y), twi_row_bytes(image));
+    memcpy(scratch, twi_row(image, y), twi_row_bytes(image));
+    twi_swap(scratch, twi_row_elements(image), size);
+    return twi_sink_write(sink, scratch, twi_row_bytes(image));
+}
+
+twi_io_status twi_sink_failed(const twi_sink *sink)
+{
+    return twi_io_fail(TWI_IO_OUTPUT, sink->name, "cannot be written: %s", strerror(sink->error));
+}
+
+/* The new name reaches the disk as well. The file is whole either way, so a refusal is no failure. */
+static void sync_folder(const char *target)
+{
+    const char *slash = strrchr(target, '/');
+    char *folder = slash ? strndup(target, (size_t)(slash - target) + 1) : strdup(".");
+    const int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (fd >= 0) {
+        (void)fsync(fd);
+        (void)close(fd);
+    }
+    free(folder);
+}
+
+/* 0, or the reason. */
+static int commit(twi_sink *sink)
+{
+    flush(sink);
+    if (sink->error != 0)
+        return sink->error;
+    if (sink->standard)
+        return 0;
+    /* EINVAL: a pipe or device, which has no disk to reach */
+    if (fsync(sink->fd) != 0 && errno != EINVAL)
+        return errno;
+    const int fd = sink->fd;
+    sink->fd = -1;
+    if (close(fd) != 0)
+        return errno;
+    if (!sink->target)
+        return 0;
+    if (rename(sink->temporary, sink->target) != 0)
+        return errno;
+    forget(sink->temporary);
+    free(sink->temporary);
+    sink->temporary = NULL;
+    sync_folder(sink->target);
+    return 0;
+}
+
+twi_io_status twi_sink_close(twi_sink *sink, twi_io_status status)
+{
+    if (status == TWI_IO_OK) {
+        const int reason = commit(sink);
+        if (reason != 0)
+            return refuse(sink, reason);
+    }
+    drop(sink);
+    return status;
+}
