@@ -331,6 +331,21 @@ typedef enum tw_shape { TW_RECT = 0, TW_CROSS, TW_ELLIPSE, TW_SHAPE_COUNT } tw_s
    (width / 2, height / 2); the ellipse holds (2i - W + 1)^2 H^2 + (2j - H + 1)^2 W^2 <= W^2 H^2. */
 TW_API tw_status tw_footprint(tw_shape shape, int32_t width, int32_t height, uint8_t *footprint);
 
+typedef enum tw_morphology {
+    TW_ERODE = 0, /* min */
+    TW_DILATE,    /* max */
+    TW_OPEN,      /* erode, then dilate with the window turned by 180 degrees, so that nothing shifts */
+    TW_CLOSE,     /* dilate, then erode so */
+    TW_GRADIENT,  /* dilate - erode */
+    TW_TOPHAT,    /* src - open */
+    TW_BLACKHAT,  /* close - src */
+    TW_MORPHOLOGY_COUNT
+} tw_morphology;
+
+/* Each erosion and dilation is done `iterations` times (1 or more). Differences saturate at the type's ends. */
+TW_API tw_status tw_morph(tw_context *context, const tw_image *src, const tw_image *dst, tw_morphology morphology,
+                          const tw_order_params *params, int32_t iterations);
+
 /* ---- Plan tier ------------------------------------------------------------------------------ */
 
 /* tw_convolve and the derivatives are correlations; medians and percentiles are ranks. */

@@ -81,6 +81,25 @@ TWI_EXACT int64_t twi_saturate(twi_i128 value, int64_t low, int64_t high)
     return value < low ? low : value > high ? high : (int64_t)value;
 }
 
+/* Any NaN becomes the one quiet NaN: processors differ in which payload and sign they keep. */
+TWI_EXACT float twi_canonical_f32(float value)
+{
+    union {
+        uint32_t bits;
+        float value;
+    } nan = {0x7fc00000u};
+    return value == value ? value : nan.value;
+}
+
+TWI_EXACT double twi_canonical_f64(double value)
+{
+    union {
+        uint64_t bits;
+        double value;
+    } nan = {0x7ff8000000000000u};
+    return value == value ? value : nan.value;
+}
+
 /* The nearest integer, ties to even, between low and high; 0 for NaN. */
 TWI_EXACT int64_t twi_round_even(double value, int64_t low, int64_t high)
 {
@@ -153,24 +172,6 @@ TWI_EXACT twi_pair twi_pair_add(twi_pair a, twi_pair b)
     part = sum.high - a.high;
     sum.low = (a.low + b.low) + ((a.high - (sum.high - part)) + (b.high - part));
     return sum;
-}
-
-TWI_EXACT double twi_canonical_f64(double value)
-{
-    union {
-        uint64_t bits;
-        double value;
-    } nan = {0x7ff8000000000000u};
-    return value == value ? value : nan.value;
-}
-
-TWI_EXACT float twi_canonical_f32(float value)
-{
-    union {
-        uint32_t bits;
-        float value;
-    } nan = {0x7fc00000u};
-    return value == value ? value : nan.value;
 }
 
 /* The mean of an f32 window from its f64 sum and 1.0 / count. Any NaN becomes the one quiet NaN, since

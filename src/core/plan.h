@@ -72,6 +72,9 @@ typedef struct twi_backend {
     tw_status (*copy)(tw_context *context, const tw_image *src, const tw_image *dst);
     /* Takes what the back end itself needs to run the plan, so that runs allocate nothing; may be NULL. */
     tw_status (*prepare)(tw_plan *plan);
+    /* dst = a - b, saturated to the type; images of one type and size on the back end's own memory, dst may be a or b.
+     */
+    tw_status (*subtract)(tw_context *context, const tw_image *a, const tw_image *b, const tw_image *dst);
     /* Runs a plan on checked images, to completion. */
     tw_status (*run)(tw_plan *plan, const tw_image *src, const tw_image *dst);
     /* Queues it on a stream; NULL where the back end has none. */

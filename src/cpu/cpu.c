@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/plan.h"
+#include "cpu/cpu.h"
 
 static tw_status open_cpu(tw_context *context)
 {
@@ -137,6 +137,7 @@ const twi_backend twi_cpu_backend = {
     .allocate = allocate_cpu,
     .release = release_cpu,
     .copy = copy_cpu,
+    .subtract = twi_cpu_subtract,
     .run = run_cpu,
     .time = time_cpu,
 };
