@@ -80,8 +80,7 @@ template <typename S> struct twi_line {
 };
 
 /* Floats: exact.h's order, one value at a time. Within a block of 2^k values this is a binary counter whose
-   digit k holds the sum of 2^k values that waits for its right half. The digits stay in registers because the
-   loop over them is unrolled. */
+   digit k holds the sum of 2^k values that waits for its right half. */
 template <typename S> struct twi_tree {
     template <typename At> static __device__ __forceinline__ S sum(int32_t n, At at)
     {
@@ -93,15 +92,11 @@ template <typename S> struct twi_tree {
                 continue;
             S value = {};
             for (int32_t i = 0; i < size; i++) {
+                int k = 0;
                 value = at(done + i);
-#pragma unroll
-                for (int k = 0; k < 16; k++) {
-                    if (!(i >> k & 1)) {
-                        digit[k] = value;
-                        break;
-                    }
+                for (; i >> k & 1; k++)
                     value = twi_plus(digit[k], value);
-                }
+                digit[k] = value;
             }
             sum = done == 0 ? value : twi_plus(sum, value);
             done += size;

@@ -26,11 +26,19 @@ typedef struct twi_cuda_box {
     int64_t left;  /* the element column where the grid starts: 0 but for grids past the hardware's limits */
     int64_t first; /* output rows first ... last-1 */
     int64_t last;
+    /* The outputs of a block, for kernels whose blocks march down a strip. */
+    int32_t strip_width;
+    int32_t strip_height;
     int32_t channels;
     int32_t window_width;
     int32_t window_height;
     int32_t anchor_x;
     int32_t anchor_y;
+    /* The row or column that positions -1 and height or width read, -1: the value. */
+    int64_t row_before;
+    int64_t row_after;
+    int64_t column_before;
+    int64_t column_after;
     int32_t border;  /* TWI_ZERO ... TWI_WRAP of exact.h */
     int32_t nearest; /* 1: round to nearest; 0: floor */
     /* u8, u16, i16: every sum of the window fits in 32 bits, so that `reciprocal` divides it */
@@ -47,6 +55,63 @@ enum { TWI_CUDA_TYPES = 6 };
 /* box_direct.cu, box_tiled.cu: a thread an output element, blocks of any shape. */
 extern const void *const twi_cuda_box_direct[TWI_CUDA_TYPES];
 extern const void *const twi_cuda_box_tiled[TWI_CUDA_TYPES];
+
+/* box_texture.cu: a thread an output element, the source read through a texture of single elements. */
+typedef struct twi_cuda_box_texture {
+    twi_cuda_box box;
+    uint64_t texture; /* the cudaTextureObject_t */
+    int32_t hardware; /* 1: the texture's own addressing is the border */
+} twi_cuda_box_texture;
+extern const void *const twi_cuda_box_texture_kernels[TWI_CUDA_TYPES];
+
+/* box_separable.cu: one pass over a chunk of the image. A pass looks at a line of values, along a row or down a
+   column, and at one hexadecimal digit of the window's size there. It makes sums of 16 neighbouring values,
+   which are the values of the next digit's pass, and adds as many values as the digit says to the sums. */
+typedef struct twi_cuda_pass {
+    twi_cuda_box box;
+    const void *values; /* the first pass along rows reads box.src instead */
+    void *blocks;       /* out: sums of 16; NULL after the last digit */
+    const void *before; /* the sums so far; NULL in the first pass */
+    void *after;        /* out: the sums; the last pass down writes means to box.dst instead */
+    int64_t pitch;      /* of all four arrays, in their elements */
+    int64_t step;       /* from a value to the next of its line, in elements */
+    int64_t skip;       /* from an output to the first value that it adds: what smaller digits have taken */
+    int64_t left;       /* where the grid starts in the chunk */
+    int64_t first;
+    int64_t block_columns; /* the extent of `blocks` */
+    int64_t block_rows;
+    int64_t sum_columns; /* and of the sums */
+    int64_t sum_rows;
+    int64_t chunk_left; /* where the chunk's first output lies in the image: element column and row */
+    int64_t chunk_top;
+    int32_t digit;
+} twi_cuda_pass;
+extern const void *const twi_cuda_separable_first[TWI_CUDA_TYPES];
+extern const void *const twi_cuda_separable_next[TWI_CUDA_TYPES];
+extern const void *const twi_cuda_separable_last[TWI_CUDA_TYPES];
+
+/* box_registers.cu: 3x3, centred. Blocks of 32 x 4 threads. */
+typedef struct twi_cuda_registers {
+    const void *aligned; /* both images' rows begin at multiples of 16 bytes */
+    const void *shifted; /* rows at any address */
+    const void *small;   /* rows begin at multiples of 4; a word a thread */
+} twi_cuda_registers;
+extern const twi_cuda_registers twi_cuda_box_registers[TWI_CUDA_TYPES][4];
+
+/* box_tensor.cu: u8, one channel; windows that reach at most `reach` pixels from their output. Blocks of
+   32 x 4 threads and strips of 128 columns. */
+enum { TWI_CUDA_TENSORS = 2 };
+typedef struct twi_cuda_tensor {
+    const void *kernel;
+    int32_t reach;
+    int32_t shared; /* bytes of dynamic shared memory */
+} twi_cuda_tensor;
+extern const twi_cuda_tensor twi_cuda_box_tensor[TWI_CUDA_TENSORS];
+
+/* box_running.cu: u8, one channel. Blocks of 256 threads with the sums of 2048 columns. Kernel r % 8 is for centred
+   windows of 2r + 1 columns, the last for any. */
+enum { TWI_CUDA_RUNNING = 9, TWI_CUDA_RUNNING_COLUMNS = 2048, TWI_CUDA_RUNNING_SHARED = 2 * 4 * (2048 + 128) * 2 };
+extern const void *const twi_cuda_box_running[TWI_CUDA_RUNNING];
 
 /* copy.cu: void (const void *src, void *dst, uint64_t bytes), 16 bytes a thread; both 16-byte aligned. */
 enum { TWI_CUDA_COPY_THREADS = 256, TWI_CUDA_COPY_BYTES = 16 };

@@ -82,10 +82,10 @@ tw_status twi_cuda_allocate_pinned(size_t bytes, void **memory);
 tw_status twi_cuda_copy_rows(const tw_context *context, void *dst, int64_t dst_pitch, const void *src,
                              int64_t src_pitch, int64_t row, int64_t rows, cudaStream_t stream);
 
-/* Bytes of a row's pixels. */
-static inline int64_t twi_cuda_row_bytes(const tw_problem *problem)
+/* Bytes of a row's pixels, if they are of that type. */
+static inline int64_t twi_cuda_row_bytes(const tw_problem *problem, tw_type type)
 {
-    return problem->width * problem->channels * (int64_t)tw_type_size(problem->type);
+    return problem->width * problem->channels * (int64_t)tw_type_size(type);
 }
 
 /* ---- Kernels of box ------------------------------------------------------------------------- */
@@ -110,9 +110,14 @@ tw_status twi_cuda_block_shape(const tw_plan *plan, unsigned width, unsigned hei
    memory. Fails where the device's limit is lower. */
 tw_status twi_cuda_load_kernel(const tw_plan *plan, const void *kernel, size_t shared);
 
-/* Queues the kernel over the job's rows, in as many grids as the hardware's limits ask for: the kernel's only
-   argument is `box`, whose `left`, `first` and `last` are each grid's. Block (i, j) makes the outputs from
-   element left + i * outputs_width and row first + j * outputs_height on. */
+/* Queues the kernel over `columns` columns and the rows *first ... last - 1, in as many grids as the hardware's
+   limits ask for. `argument` is the kernel's only argument; `left` and `first` point into it, at the column and
+   row where a grid starts: block (i, j) makes outputs from *left + i * outputs_width and *first + j * outputs_height
+   on, those that lie inside. */
+tw_status twi_cuda_launch(const void *kernel, const twi_cuda_shape *shape, void *argument, int64_t columns,
+                          int64_t *left, int64_t *first, int64_t last, void *stream);
+
+/* The same for a kernel whose argument is a twi_cuda_box, over all elements of the box's rows. */
 tw_status twi_cuda_launch_box(const void *kernel, const twi_cuda_shape *shape, twi_cuda_box box, void *stream);
 
 /* ---- Host images (transfer.c) ---------------------------------------------------------------- */

@@ -48,6 +48,10 @@ twi_cuda_box twi_cuda_box_arguments(const tw_plan *plan, const twi_job *job)
         .window_height = window->height,
         .anchor_x = window->anchor_x,
         .anchor_y = window->anchor_y,
+        .row_before = twi_border_index(-1, problem->height, (int)problem->border.mode),
+        .row_after = twi_border_index(problem->height, problem->height, (int)problem->border.mode),
+        .column_before = twi_border_index(-1, problem->width, (int)problem->border.mode),
+        .column_after = twi_border_index(problem->width, problem->width, (int)problem->border.mode),
         .border = (int32_t)problem->border.mode,
         .nearest = problem->rounding == TW_ROUND_NEAREST,
         .narrow = narrow_sums(problem, count),
@@ -101,20 +105,25 @@ static int64_t divide_up(int64_t a, int64_t b)
     return (a + b - 1) / b;
 }
 
-tw_status twi_cuda_launch_box(const void *kernel, const twi_cuda_shape *shape, twi_cuda_box box, void *stream)
+tw_status twi_cuda_launch(const void *kernel, const twi_cuda_shape *shape, void *argument, int64_t columns,
+                          int64_t *left, int64_t *first, int64_t last, void *stream)
 {
-    const int64_t columns = box.width * box.channels;
-    const int64_t last = box.last;
+    const int64_t most_rows = most_blocks_y * shape->outputs_height;
+    const int64_t most_columns = most_blocks_x * shape->outputs_width;
     const dim3 block = {shape->block_width, shape->block_height, 1};
-    void *arguments[] = {&box};
-    for (; box.first < last; box.first = box.last) {
-        const int64_t down = twi_min_i64(divide_up(last - box.first, shape->outputs_height), most_blocks_y);
-        box.last = twi_min_i64(last, box.first + down * shape->outputs_height);
-        for (box.left = 0; box.left < columns; box.left += most_blocks_x * shape->outputs_width) {
-            const int64_t across = divide_up(columns - box.left, shape->outputs_width);
-            const dim3 grid = {(unsigned)twi_min_i64(across, most_blocks_x), (unsigned)down, 1};
+    void *arguments[] = {argument};
+    for (; *first < last; *first += most_rows) {
+        const int64_t down = divide_up(twi_min_i64(last - *first, most_rows), shape->outputs_height);
+        for (*left = 0; *left < columns; *left += most_columns) {
+            const int64_t across = divide_up(twi_min_i64(columns - *left, most_columns), shape->outputs_width);
+            const dim3 grid = {(unsigned)across, (unsigned)down, 1};
             TWI_CUDA(cudaLaunchKernel(kernel, grid, block, arguments, shape->shared, stream));
         }
     }
     return TW_OK;
+}
+
+tw_status twi_cuda_launch_box(const void *kernel, const twi_cuda_shape *shape, twi_cuda_box box, void *stream)
+{
+    return twi_cuda_launch(kernel, shape, &box, box.width * box.channels, &box.left, &box.first, box.last, stream);
 }

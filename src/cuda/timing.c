@@ -76,7 +76,7 @@ static tw_status time_stream(const series *s, double *milliseconds)
 /* Records the series as a graph instead of running it. The capture is ended even if queueing failed. */
 static tw_status capture(const series *s, cudaStream_t stream, cudaGraph_t *graph)
 {
-    TWI_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    TWI_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
     const tw_status status = queue_series(s, stream);
     const cudaError_t error = cudaStreamEndCapture(stream, graph);
     if (status != TW_OK) {

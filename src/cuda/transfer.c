@@ -33,7 +33,8 @@ typedef struct pipeline {
     const tw_image *src; /* on the host */
     const tw_image *dst;
     twi_job job;    /* on the device */
-    int64_t row;    /* bytes */
+    int64_t row_in; /* bytes */
+    int64_t row_out;
     int64_t piece;  /* rows */
     int64_t pieces; /* of the image */
     bool stage_in;
@@ -136,19 +137,24 @@ static int64_t device_pitch(int64_t row)
     return (row + 255) / 256 * 256;
 }
 
+/* The larger of the bytes of a source's and an output's row. */
+static int64_t larger_row(const tw_problem *problem)
+{
+    return twi_max_i64(twi_cuda_row_bytes(problem, problem->type), twi_cuda_row_bytes(problem, problem->out_type));
+}
+
 tw_status twi_cuda_reserve(tw_plan *plan)
 {
     const tw_problem *problem = &plan->problem;
-    const int64_t size = problem->channels * (int64_t)tw_type_size(problem->type);
     const int64_t height = problem->height;
+    const int64_t row_limit = INT64_MAX / 64 / 256; /* far above any memory, far below overflow */
     twi_cuda_state *state = twi_cuda_state_of(plan->context);
-    int64_t row = 0;
     int64_t bytes = 0;
-    if (!twi_mul_i64(problem->width, size, &row) || !twi_add_i64(row, 255, &bytes) ||
-        !twi_mul_i64(device_pitch(row), height, &bytes))
+    if (problem->width > row_limit || !twi_mul_i64(device_pitch(larger_row(problem)), height, &bytes))
         return twi_fail(TW_ERROR_LIMIT, "an image of %lldx%lld pixels cannot be counted in bytes",
                         (long long)problem->width, (long long)height);
     TWI_TRY(reserve_device_images(state, (size_t)bytes));
+    const int64_t row = larger_row(problem);
     if (!can_stage(row, height))
         return TW_OK;
     const int64_t piece = staged_rows(row, height);
@@ -175,9 +181,9 @@ static int64_t piece_rows(const pipeline *p, int64_t piece)
 }
 
 /* The piece's place in a ring: its rows follow each other without gaps. */
-static char *ring_place(const pipeline *p, void *ring, int64_t piece)
+static char *ring_place(const pipeline *p, void *ring, int64_t row, int64_t piece)
 {
-    return (char *)ring + piece % TWI_CUDA_SLOTS * p->piece * p->row;
+    return (char *)ring + piece % TWI_CUDA_SLOTS * p->piece * row;
 }
 
 static char *image_place(const pipeline *p, const tw_image *image, int64_t piece)
@@ -209,8 +215,8 @@ static bool deliver(pipeline *p)
     long long piece = 0;
     if (!p->stage_out || !take(&p->next_out, atomic_load(&p->departed), &piece))
         return false;
-    copy_rows(image_place(p, p->dst, piece), p->dst->pitch, ring_place(p, state->ring_out, piece), p->row, p->row,
-              piece_rows(p, piece));
+    copy_rows(image_place(p, p->dst, piece), p->dst->pitch, ring_place(p, state->ring_out, p->row_out, piece),
+              p->row_out, p->row_out, piece_rows(p, piece));
     atomic_store(&p->emptied[piece % TWI_CUDA_SLOTS], piece + 1);
     atomic_fetch_add(&p->delivered, 1);
     return true;
@@ -224,8 +230,8 @@ static bool supply(pipeline *p)
     long long piece = 0;
     if (!p->stage_in || !take(&p->next_in, end, &piece))
         return false;
-    copy_rows(ring_place(p, state->ring_in, piece), p->row, image_place(p, p->src, piece), p->src->pitch, p->row,
-              piece_rows(p, piece));
+    copy_rows(ring_place(p, state->ring_in, p->row_in, piece), p->row_in, image_place(p, p->src, piece), p->src->pitch,
+              p->row_in, piece_rows(p, piece));
     atomic_store(&p->filled[piece % TWI_CUDA_SLOTS], piece + 1);
     return true;
 }
@@ -263,9 +269,9 @@ static tw_status send(pipeline *p, bool *busy)
     if (piece == p->pieces || piece - atomic_load(&p->arrived) == TWI_CUDA_SLOTS ||
         (p->stage_in && atomic_load(&p->filled[slot]) != piece + 1))
         return TW_OK;
-    const char *from = p->stage_in ? ring_place(p, state->ring_in, piece) : image_place(p, p->src, piece);
-    const int64_t pitch = p->stage_in ? p->row : p->src->pitch;
-    TWI_TRY(twi_cuda_copy_rows(context, image_place(p, &p->job.src, piece), p->job.src.pitch, from, pitch, p->row,
+    const char *from = p->stage_in ? ring_place(p, state->ring_in, p->row_in, piece) : image_place(p, p->src, piece);
+    const int64_t pitch = p->stage_in ? p->row_in : p->src->pitch;
+    TWI_TRY(twi_cuda_copy_rows(context, image_place(p, &p->job.src, piece), p->job.src.pitch, from, pitch, p->row_in,
                                piece_rows(p, piece), state->upload));
     TWI_CUDA(cudaEventRecord(state->arrived[slot], state->upload));
     p->sent++;
@@ -307,9 +313,9 @@ static tw_status fetch(pipeline *p, bool *busy)
         piece - atomic_load(&p->departed) == TWI_CUDA_SLOTS ||
         (p->stage_out && piece >= TWI_CUDA_SLOTS && atomic_load(&p->emptied[slot]) != piece - TWI_CUDA_SLOTS + 1))
         return TW_OK;
-    char *to = p->stage_out ? ring_place(p, state->ring_out, piece) : image_place(p, p->dst, piece);
-    const int64_t pitch = p->stage_out ? p->row : p->dst->pitch;
-    TWI_TRY(twi_cuda_copy_rows(context, to, pitch, image_place(p, &p->job.dst, piece), p->job.dst.pitch, p->row,
+    char *to = p->stage_out ? ring_place(p, state->ring_out, p->row_out, piece) : image_place(p, p->dst, piece);
+    const int64_t pitch = p->stage_out ? p->row_out : p->dst->pitch;
+    TWI_TRY(twi_cuda_copy_rows(context, to, pitch, image_place(p, &p->job.dst, piece), p->job.dst.pitch, p->row_out,
                                piece_rows(p, piece), state->download));
     TWI_CUDA(cudaEventRecord(state->departed[slot], state->download));
     p->fetched++;
@@ -421,16 +427,18 @@ static tw_image device_image(const tw_image *host, void *data, int64_t row)
 tw_status twi_cuda_run_host(tw_plan *plan, const tw_image *src, const tw_image *dst)
 {
     const int64_t height = plan->problem.height;
-    const int64_t row = twi_cuda_row_bytes(&plan->problem);
+    const int64_t row_in = twi_cuda_row_bytes(&plan->problem, src->type);
+    const int64_t row_out = twi_cuda_row_bytes(&plan->problem, dst->type);
+    const int64_t row = larger_row(&plan->problem);
     const twi_cuda_state *state = twi_cuda_state_of(plan->context);
     /* allocates only where another plan's failed growth took the buffers away */
     TWI_TRY(twi_cuda_reserve(plan));
-    pipeline p = {.plan = plan, .src = src, .dst = dst, .row = row};
-    p.job.src = device_image(src, state->device_src, row);
-    p.job.dst = device_image(dst, state->device_dst, row);
+    pipeline p = {.plan = plan, .src = src, .dst = dst, .row_in = row_in, .row_out = row_out};
+    p.job.src = device_image(src, state->device_src, row_in);
+    p.job.dst = device_image(dst, state->device_dst, row_out);
     p.job.stream = state->compute;
-    p.stage_in = can_stage(row, height) && !is_pinned(src, row);
-    p.stage_out = can_stage(row, height) && !is_pinned(dst, row);
+    p.stage_in = can_stage(row, height) && !is_pinned(src, row_in);
+    p.stage_out = can_stage(row, height) && !is_pinned(dst, row_out);
     const bool staged = p.stage_in || p.stage_out;
     p.piece = staged ? staged_rows(row, height) : pinned_rows(row, height);
     p.pieces = (height + p.piece - 1) / p.piece;
