@@ -9,9 +9,12 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 def main():
     example = (ROOT / "tests/outside/example.c").read_text(encoding="utf-8")
-    wrong = [name for name in ("README.md", "README.zh.md") if f"```c\n{example}```" not in (ROOT / name).read_text(encoding="utf-8")]
-    for name in wrong:
-        print(f"{name} does not show tests/outside/example.c as it is")
+    block = f"```c\n{example}```"
+    wrong = 0
+    for name in ("README.md", "README.zh.md"):
+        if block not in (ROOT / name).read_text(encoding="utf-8"):
+            print(f"{name} does not show tests/outside/example.c as it is")
+            wrong += 1
     return 1 if wrong else 0
 
 
