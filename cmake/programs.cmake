@@ -1,7 +1,4 @@
 # The command `tilewise`, its manual page and completions, and what it is made of besides the library.
-if(NOT EXISTS ${CMAKE_SOURCE_DIR}/cmake/io.cmake)
-  return()
-endif()
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 include(cmake/io.cmake)

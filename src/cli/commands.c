@@ -227,6 +227,9 @@ twi_exit twi_describe_problem(const twi_args *args, tw_problem *problem)
     tw_op op;
     if (!twi_find_op(args->operands[0], &op))
         return TWI_EXIT_USAGE;
+    if (!makers[op])
+        return twi_complain(TWI_EXIT_USAGE, "%s %s: the options describe problems of box alone", args->command->name,
+                            tw_op_name(op));
     /* descriptors that lie nowhere, apart from each other: only they are read, no pixel (at most 3.2e10 bytes a row) */
     const int64_t pitch = args->image_width * args->channels * size;
     int64_t bytes = 0;
