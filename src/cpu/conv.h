@@ -1,0 +1,139 @@
+/*
+ * Correlation, separable convolution and Gaussian on the CPU, shared by their levels (plain C, AVX2, AVX-512): what a
+ * plan prepares, once. The levels are one template compiled three times: conv_c.c, conv_avx2.c, conv_avx512.c.
+ *
+ * Output rows are computed in bands of TWI_CONV_BAND, in strips of columns. Source rows come into a ring of lines,
+ * with their borders, in the form that the inner loop wants (twi_conv_unit). A separable filter puts the results of
+ * its row pass there instead. Then one inner loop serves all: sums of lines, shifted and weighted.
+ *
+ * A row is a line of elements: pixel x, channel k is element x * channels + k, and the neighbour in the
+ * same channel lies `channels` elements away. So one code does every channel count.
+ */
+#ifndef TWI_CPU_CONV_H
+#define TWI_CPU_CONV_H
+
+#include "core/exact.h"
+#include "core/plan.h"
+
+/* What a line's elements, the weights and the sums are. Integer sums are modular: only the whole sum must fit. */
+typedef enum twi_conv_unit {
+    TWI_CONV_BYTES, /* an element is 4 u8 of 4 rows, a weight 4 bytes; sums of 32 bits (vector levels only) */
+    TWI_CONV_WORDS, /* an element is 2 i16 of 2 rows, a weight 2 i16; sums of 32 bits (vector levels only) */
+    TWI_CONV_I32,
+    TWI_CONV_I64,
+    TWI_CONV_I128, /* weights of 64 bits */
+    TWI_CONV_F32,  /* sums by fma in row-major order */
+    TWI_CONV_F64,
+    TWI_CONV_UNITS
+} twi_conv_unit;
+
+typedef enum twi_conv_level { TWI_CONV_C, TWI_CONV_AVX2, TWI_CONV_AVX512 } twi_conv_level;
+
+enum {
+    TWI_CONV_BAND = 4,    /* output rows computed together: they share the loads of the lines */
+    TWI_CONV_CHUNK = 512, /* elements of a row whose sums stay in the L1 cache */
+    TWI_CONV_TILE = 64    /* elements that a kernel computes at least, and the slack of every line */
+};
+
+/* One shifted line, and the rows of the band that it belongs to (a bit each). */
+typedef struct twi_conv_tap {
+    int32_t line;
+    int32_t offset;
+    uint32_t rows;
+} twi_conv_tap;
+
+/* A sum of shifted lines. */
+typedef struct twi_conv_pass {
+    twi_conv_unit unit;
+    int32_t width;
+    int32_t height;
+    int64_t count; /* of taps */
+    twi_conv_tap *taps;
+    void *weights; /* TWI_CONV_BAND for each tap */
+    int64_t start; /* what integer sums begin with */
+} twi_conv_pass;
+
+/* From sums to results: floor((sum + half) / divisor) + offset; floats sum / divisor + offset. */
+typedef struct twi_conv_scale {
+    int64_t divisor; /* positive: the weights carry its sign; `half` is in the pass's start already */
+    int64_t offset;
+    double float_divisor;
+    double float_offset;
+} twi_conv_scale;
+
+typedef struct twi_conv_setup {
+    bool separable;    /* a row pass fills the ring, `main` is the column pass */
+    bool fixed;        /* the Gaussian of u8: rows of 8.8 bits, sums of 24 fractional bits */
+    twi_conv_pass row; /* */
+    twi_conv_pass main;
+    twi_conv_scale scale;
+    tw_type type;
+    tw_type out_type;
+    int64_t elements; /* of a row */
+    int64_t before;   /* elements that a window reads to the left of its own, and in all beside its own */
+    int64_t beside;   /* */
+    int64_t channels;
+    int64_t anchor_y;
+    int border;
+    bool stream;      /* the output is larger than the cache: store past it */
+    int64_t strip;    /* columns computed together, in elements */
+    int64_t quartets; /* the ring's groups of TWI_CONV_BAND rows */
+    /* All below lies in the plan's scratch. */
+    const int64_t *halo; /* the element that each of those beside a row reads, or -1 */
+    const void *outside; /* elements of the border's value, enough for a strip and its halo */
+    char *workers;
+    int64_t worker_bytes;
+    int64_t raw_at; /* in a worker's scratch: source rows with their borders */
+    int64_t wide_at;
+    int64_t ring_at;
+    int64_t sums_at;
+    int64_t stage_at;
+    int64_t lines_at; /* pointers to the lines of a band */
+} twi_conv_setup;
+
+/* Rows that one line of the unit holds, and bytes of its element, weight and sum. */
+typedef struct twi_conv_layout {
+    int rows;
+    int element;
+    int weight;
+    int sum;
+} twi_conv_layout;
+
+extern const twi_conv_layout twi_conv_layouts[TWI_CONV_UNITS];
+
+/* Elements from a line to the next: no power of two, where all lines would share one set of the cache. */
+static inline int64_t twi_conv_pitch(int64_t elements)
+{
+    return elements + 3 * TWI_CONV_TILE;
+}
+
+/* Bytes of TWI_CONV_BAND rows in the ring. */
+static inline int64_t twi_conv_quartet_bytes(const twi_conv_setup *setup)
+{
+    const twi_conv_layout *layout = &twi_conv_layouts[setup->main.unit];
+    return twi_conv_pitch(setup->strip + (setup->separable ? 0 : setup->beside)) * layout->element * TWI_CONV_BAND /
+           layout->rows;
+}
+
+/* How a problem is computed. */
+typedef struct twi_conv_choice {
+    bool separable;
+    bool fixed;
+    twi_conv_unit row;
+    twi_conv_unit main;
+    int64_t row_values[TW_MAX_MASK]; /* integer masks that are done as a row and a column */
+    int64_t column_values[TW_MAX_MASK];
+} twi_conv_choice;
+
+void twi_conv_choose(const tw_problem *problem, twi_conv_level level, twi_conv_choice *choice);
+/* The largest weight of the unit: larger ones are cut into several taps. */
+int64_t twi_conv_piece(twi_conv_unit unit, twi_conv_level level);
+
+tw_status twi_conv_prepare(tw_plan *plan, twi_conv_level level);
+void twi_conv_release(tw_plan *plan);
+double twi_conv_cost(const tw_context *context, const tw_problem *problem, twi_conv_level level);
+
+/* Finds integers with mask[j * width + i] = column[j] * row[i] for all positions; false: there are none. */
+bool twi_conv_factor(const int32_t *mask, int32_t width, int32_t height, int64_t *row, int64_t *column);
+
+#endif
