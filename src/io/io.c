@@ -226,7 +226,7 @@ static const char *describe_lost(const char *name, const twi_format *format, uns
     for (unsigned i = 0; i < TWI_KINDS; i++)
         if (kinds & 1U << i)
             add_word(list, sizeof list, words[i], ", ");
-    (void)snprintf(text, sizeof text, "%s: not kept, since a %s file cannot hold it: %s", name, format->title, list);
+    (void)snprintf(text, sizeof text, "%s: left out, since %s cannot hold it: %s", name, format->title, list);
     return text;
 }
 

@@ -61,6 +61,13 @@ static bool has_resolution(const twi_metadata *metadata)
     return metadata->resolution.denominator[0] > 0 && metadata->resolution.denominator[1] > 0;
 }
 
+/* Square pixels of no known size are what every file means that says nothing. */
+static bool says_something(const twi_resolution *resolution)
+{
+    return resolution->unit != TWI_UNIT_NONE || (uint64_t)resolution->numerator[0] * resolution->denominator[1] !=
+                                                    (uint64_t)resolution->numerator[1] * resolution->denominator[0];
+}
+
 unsigned twi_metadata_kinds(const twi_metadata *metadata)
 {
     unsigned kinds = 0;
@@ -69,7 +76,7 @@ unsigned twi_metadata_kinds(const twi_metadata *metadata)
     kinds |= metadata->icc.size > 0 ? TWI_HAS_ICC : 0;
     kinds |= metadata->exif.size > 0 ? TWI_HAS_EXIF : 0;
     kinds |= metadata->xmp.size > 0 ? TWI_HAS_XMP : 0;
-    kinds |= has_resolution(metadata) ? TWI_HAS_RESOLUTION : 0;
+    kinds |= has_resolution(metadata) && says_something(&metadata->resolution) ? TWI_HAS_RESOLUTION : 0;
     /* 1 is what a file without the tag means as well */
     kinds |= metadata->orientation > 1 ? TWI_HAS_ORIENTATION : 0;
     kinds |= metadata->geo.count > 0 ? TWI_HAS_GEO : 0;

@@ -215,7 +215,7 @@ static twi_io_status read_npy(twi_source *source, const twi_request *request, tw
     const uint64_t channels = head.dimensions == 3 ? head.shape[2] : 1;
     if (head.dimensions < 2 || head.dimensions > 3 || channels > 4)
         return twi_io_fail(TWI_IO_INPUT, source->name,
-                           "an NPY array of %d dimensions%s: height x width and height x width x channels, 1 to 4 of "
+                           "a %d-dimensional NPY array%s: height x width and height x width x channels, 1 to 4 of "
                            "them, are supported",
                            head.dimensions, head.dimensions == 3 ? " with more than 4 channels" : "");
     if (head.shape[0] == 0 || head.shape[1] == 0 || channels == 0)

@@ -151,7 +151,10 @@ static void take_resolution(job *work, const uint8_t *bytes, size_t size)
 static int on_chunk(png_structp png, png_unknown_chunkp chunk)
 {
     job *work = png_get_user_chunk_ptr(png);
+    const bool critical = (chunk->name[0] & 0x20) == 0;
     bool fine = true;
+    if (chunk->size == 0)
+        return !critical;
     if (memcmp(chunk->name, "iCCP", 4) == 0)
         fine = take_icc(work, chunk->data, chunk->size);
     else if (memcmp(chunk->name, "iTXt", 4) == 0)
@@ -160,8 +163,7 @@ static int on_chunk(png_structp png, png_unknown_chunkp chunk)
         fine = take_exif(work, chunk->data, chunk->size);
     else if (memcmp(chunk->name, "pHYs", 4) == 0)
         take_resolution(work, chunk->data, chunk->size);
-    const bool critical = (chunk->name[0] & 0x20) == 0;
-    return !fine ? -1 : critical ? 0 : 1;
+    return fine ? !critical : -1;
 }
 
 /* The image in memory as the header says; libpng set to deliver just that. */
@@ -174,17 +176,19 @@ static twi_io_status prepare(png_structp png, png_infop info, job *work, const t
     png_set_read_user_chunk_fn(png, work, on_chunk);
     png_set_read_fn(png, work, read_bytes);
     png_read_info(png, info);
-    const uint64_t packed = png_get_rowbytes(png, info);
+    const uint64_t width = png_get_image_width(png, info);
+    const uint64_t height = png_get_image_height(png, info);
+    const int colours = png_get_color_type(png, info) & PNG_COLOR_MASK_COLOR ? 3 : 1;
+    const int alpha = png_get_color_type(png, info) & PNG_COLOR_MASK_ALPHA || png_get_valid(png, info, PNG_INFO_tRNS);
+    /* before libpng takes memory for a row */
+    TWI_IO_TRY(twi_source_expect(work->source, png_get_rowbytes(png, info) * height / DEFLATE_RATIO));
+    TWI_IO_TRY(twi_image_take(work->source, request, width, height, colours + alpha,
+                              png_get_bit_depth(png, info) == 16 ? TW_U16 : TW_U8, result));
     png_set_expand(png);
     if (!twi_host_big())
         png_set_swap(png);
     (void)png_set_interlace_handling(png);
     png_read_update_info(png, info);
-    const uint64_t width = png_get_image_width(png, info);
-    const uint64_t height = png_get_image_height(png, info);
-    TWI_IO_TRY(twi_source_expect(work->source, packed * height / DEFLATE_RATIO));
-    TWI_IO_TRY(twi_image_take(work->source, request, width, height, png_get_channels(png, info),
-                              png_get_bit_depth(png, info) == 16 ? TW_U16 : TW_U8, result));
     if (png_get_rowbytes(png, info) != twi_row_bytes(&result->image))
         png_error(png, "rows of an unexpected length");
     return TWI_IO_OK;

@@ -78,7 +78,7 @@ static twi_io_status read_number(twi_source *source, const char *what, uint64_t 
         if (__builtin_mul_overflow(*value, 10, value) || __builtin_add_overflow(*value, c - '0', value))
             return twi_io_fail(TWI_IO_INPUT, source->name, "its %s has too many digits", what);
     if (c >= 0 && !is_blank(c))
-        return twi_io_fail(TWI_IO_INPUT, source->name, "malformed: its %s holds byte 0x%02x", what, (unsigned)c);
+        return twi_io_fail(TWI_IO_INPUT, source->name, "malformed: byte 0x%02x in its %s", (unsigned)c, what);
     return TWI_IO_OK;
 }
 

@@ -151,10 +151,14 @@ static TIFF *open_tiff(job *work, uint64_t most_bytes)
 
 static twi_io_status damaged(const job *work)
 {
+    const char *text = work->text;
     if (work->source->error != 0)
         return twi_source_short(work->source);
+    /* where libtiff begins with the file's name, which it was not told */
+    if (strncmp(text, ": ", 2) == 0)
+        text += 2;
     return twi_io_fail(TWI_IO_INPUT, work->source->name, "damaged or truncated TIFF: %s",
-                       work->text[0] != '\0' ? work->text : "no directory of an image");
+                       text[0] != '\0' ? text : "no directory of an image");
 }
 
 /* ---- What the page is ------------------------------------------------------------------------ */
