@@ -345,10 +345,10 @@ class Files(CommandTest):
 
         def limit():
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000))
 
         self.write("out.pgm", b"old")
-        big = pgm([[7] * 100] * 100)
+        big = pgm([[7] * 1000] * 1000)
         self.fails(4, ["box", "-", "out.pgm"], "out.pgm", stdin=big, preexec_fn=limit)
         self.assertEqual(self.read("out.pgm"), b"old")
         self.assertEqual(self.leftovers(), [])

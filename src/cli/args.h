@@ -36,9 +36,9 @@ typedef struct twi_command {
 
 typedef struct twi_option {
     char letter;          /* '\0': none */
+    unsigned commands;    /* bits of twi_command_id */
     const char *name;     /* without dashes */
     const char *argument; /* as help shows it: "WxH"; NULL: a switch */
-    unsigned commands;    /* bits of twi_command_id */
     /* Stores the value (NULL for a switch); false if it is not legal. */
     bool (*set)(twi_args *args, const char *text);
     const char *legal; /* what would be right, for the message and the man page; NULL for a switch */
@@ -63,44 +63,48 @@ enum { TWI_MOST_OPERANDS = 2 };
 struct twi_args {
     const twi_command *command;
     const char *operands[TWI_MOST_OPERANDS]; /* [NULL] */
-    tw_window window;                        /* 3x3, centred */
-    bool radius_given;
-    bool size_given;
-    bool anchor_given;
+
+    /* the filter, and where it runs */
+    tw_window window; /* [3x3, centred] */
     tw_border border; /* [zero] */
-    tw_rounding rounding;
     int64_t view_x;
     int64_t view_y;
-    int64_t view_width; /* [0] */
+    int64_t view_width; /* [0: the whole image] */
     int64_t view_height;
     int64_t page;
+    const char *variant; /* one name, or names split by commas [NULL] */
+    tw_rounding rounding;
     tw_type type; /* [TW_TYPE_COUNT] */
     tw_backend backend;
     int device;
-    const char *variant; /* one name, or names split by commas [NULL] */
-    int32_t block_width; /* [0] */
+    int32_t block_width; /* [0: the variant's own] */
     int32_t block_height;
     int threads; /* [0: all] */
-    bool json;
-    bool quiet;
-    bool help;
     twi_progress_mode progress;
-    /* bench, explain */
+
+    /* bench, explain: the image */
     int64_t image_width; /* [4096] */
     int64_t image_height;
-    int32_t channels; /* [1] */
     int64_t pitch;    /* bytes [0: a multiple of 256] */
+    int32_t channels; /* [1] */
+
+    bool radius_given;
+    bool size_given;
+    bool anchor_given;
     bool odd_pitch;
     bool graph;
     bool pinned;
     bool list;
-    /* verify */
-    uint64_t seed;
-    int64_t cases; /* [-1: the command's own number] */
-    /* help */
+    bool json;
+    bool quiet;
     bool man;
-    const char *completion; /* shell [NULL] */
-    char message[1024];     /* what is wrong with the command line */
+    bool help;
+
+    uint64_t seed;          /* verify [1] */
+    int64_t cases;          /* verify [100] */
+    const char *completion; /* help: the shell [NULL] */
+
+    char message[1024]; /* what is wrong with the command line */
 };
 
 /* Parses argv[1] ... as a command and its options. TWI_EXIT_USAGE, with args->message, if it is wrong. */
