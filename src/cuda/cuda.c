@@ -66,12 +66,9 @@ tw_status twi_cuda_enter(const tw_context *context, int *before)
 
 tw_status twi_cuda_leave(int before, tw_status status)
 {
-    if (status != TW_OK) {
-        (void)cudaSetDevice(before);
-        return status;
-    }
-    TWI_CUDA(cudaSetDevice(before));
-    return TW_OK;
+    /* a failure here must not hide what has been done: the next call on a lost device fails anyway */
+    (void)cudaSetDevice(before);
+    return status;
 }
 
 /* ---- Opening and closing --------------------------------------------------------------------- */
