@@ -1,0 +1,29 @@
+/* What every level of every operation uses, with vectors or without. */
+#ifndef TWI_CPU_LEVEL_H
+#define TWI_CPU_LEVEL_H
+
+#include <string.h>
+
+#include "core/plan.h"
+#include "cpu/vector.h"
+
+#define JOIN_(a, b) a##_##b
+#define JOIN(a, b) JOIN_(a, b)
+
+#ifndef LEVEL_VECTOR
+#define INLINE static inline __attribute__((always_inline))
+
+/* Plain C has no streaming store. */
+static inline void put(void *restrict dst, const void *restrict src, int64_t bytes, bool stream)
+{
+    (void)stream;
+    memcpy(dst, src, (size_t)bytes);
+}
+
+static inline void finish_stream(bool stream)
+{
+    (void)stream;
+}
+#endif
+
+#endif

@@ -1,0 +1,83 @@
+/*
+ * min, max and rank on the CPU, shared by their levels (plain C, AVX2, AVX-512): what a plan prepares, once.
+ * The levels are the same templates compiled three times: order_c.c, order_avx2.c, order_avx512.c.
+ *
+ * A row is a line of elements: pixel x, channel k is element x * channels + k, and the neighbour in the same channel
+ * lies `channels` elements away. Elements are compared as keys: integers, whose order is that of the elements
+ * (exact.h).
+ */
+#ifndef TWI_CPU_ORDER_H
+#define TWI_CPU_ORDER_H
+
+#include "core/exact.h"
+#include "core/plan.h"
+
+/* How a problem is computed. order.c chooses. */
+typedef enum twi_order_method {
+    TWI_ORDER_BANDS,     /* 3x3 and 5x5, min, max and median: four rows at a time */
+    TWI_ORDER_SLIDE,     /* min and max of a rectangle of any size */
+    TWI_ORDER_FOOTPRINT, /* min and max of a footprint: runs of positions */
+    TWI_ORDER_COUNT,     /* rank of a rectangle of bytes: how many lie above a threshold, for a tile at once */
+    TWI_ORDER_SELECT     /* rank of anything: the result's bits from the highest on */
+} twi_order_method;
+
+enum {
+    TWI_ORDER_BAND = 4,       /* output rows that the bands compute together */
+    TWI_ORDER_SMALLEST = 3,   /* their windows */
+    TWI_ORDER_LARGEST = 5,    /* */
+    TWI_ORDER_LINE = 64,      /* bytes of a cache line: the step of every kernel */
+    TWI_ORDER_CHUNK = 4096,   /* bytes of a row that are computed together */
+    TWI_ORDER_PIECE = 1024,   /* bytes of a row of the bands whose sorted columns are kept */
+    TWI_ORDER_TILE_ROWS = 64, /* output rows of a tile of TWI_ORDER_COUNT */
+    TWI_ORDER_TILE = 512,     /* its elements in a row */
+    TWI_ORDER_SLACK = 256     /* bytes that kernels may touch past an area's end */
+};
+
+/* Positions of a window's row, one beside the other, that take part. */
+typedef struct twi_order_run {
+    int32_t row;
+    int32_t level; /* the largest power of two that is not longer: 2^level positions */
+    int64_t first; /* in elements from the window's left end */
+    int64_t last;  /* */
+} twi_order_run;
+
+typedef struct twi_order_setup {
+    twi_order_method method;
+    tw_type type;
+    bool highest; /* max */
+    bool stream;  /* the output is larger than the cache: store past it */
+    bool wide;    /* select: keys of 32 bits for 16-bit elements, as the window's positions pass 16 bits */
+    int border;
+    int64_t row;    /* elements of a row */
+    int64_t before; /* elements that a window reads to the left of its own, and to the right */
+    int64_t after;  /* */
+    int64_t channels;
+    int64_t width;    /* the window; of min and max without what can only repeat */
+    int64_t height;   /* */
+    int64_t anchor_y; /* */
+    int64_t rank;
+    int64_t outside; /* the key that positions outside the image have */
+    int64_t strip;   /* elements of a row that are computed together */
+    int64_t pitch;   /* bytes of a kept row */
+    int64_t levels;  /* footprints: kept rows of 1, 2, 4 ... positions */
+    int64_t run_count;
+    /* All below lies in the plan's scratch. */
+    const twi_order_run *runs;
+    const int64_t *halo; /* the element that each of the before + after elements beside a row reads, or -1 */
+    char *workers;
+    int64_t worker_bytes;
+} twi_order_setup;
+
+/* What an area of scratch takes: kernels may touch a little past its end, and the next one starts at a line. */
+static inline int64_t twi_order_area(int64_t bytes)
+{
+    return (bytes + 2 * TWI_ORDER_SLACK) / TWI_ORDER_SLACK * TWI_ORDER_SLACK;
+}
+
+tw_status twi_order_prepare(tw_plan *plan);
+
+double twi_order_cost_c(const tw_context *context, const tw_problem *problem);
+double twi_order_cost_avx2(const tw_context *context, const tw_problem *problem);
+double twi_order_cost_avx512(const tw_context *context, const tw_problem *problem);
+
+#endif

@@ -1,0 +1,15 @@
+/* min, max and rank with AVX-512: compiled with its flags (cmake/cpu.cmake) and run where the processor has it. */
+#include "cpu/box.h"
+#include "cpu/order_level.tmpl.h"
+
+#define CODE(op)                                                                                                       \
+    const twi_code twi_##op##_avx512_cpu = {                                                                           \
+        .refuses = twi_box_refuses_avx512,                                                                             \
+        .cost = twi_order_cost_avx512,                                                                                 \
+        .prepare = twi_order_prepare,                                                                                  \
+        .run = run,                                                                                                    \
+    }
+
+CODE(min);
+CODE(max);
+CODE(rank);

@@ -1,0 +1,316 @@
+/*
+ * Windows of 3x3 and 5x5, four rows at a time: NAME, K as in order_lines.tmpl.h; V a vector of STEP keys, LOAD, STORE,
+ * VMIN, VMAX; DIRECT: whether keys are elements as they lie in the image.
+ *
+ * A kernel gives output elements 0 ... n-1 of four rows. Window row j of output row i is rows[i + j], which points at
+ * the first position of element 0; up to a line behind the last position may be read. `room` holds what a piece of
+ * columns has in common: lines of ROOM keys.
+ */
+#define EACH(n) SIMD for (int64_t x = 0; x < (n); x += STEP)
+#define PIECE (TWI_ORDER_PIECE / (int64_t)sizeof(K))
+#define ROOM ((TWI_ORDER_PIECE + TWI_ORDER_SLACK) / (int64_t)sizeof(K))
+#define MIDDLE(a, b, c) VMAX(VMIN(a, b), VMIN(VMAX(a, b), c))
+#define SWAP(a, b)                                                                                                     \
+    do {                                                                                                               \
+        const V low = VMIN(a, b);                                                                                      \
+        b = VMAX(a, b);                                                                                                \
+        a = low;                                                                                                       \
+    } while (0)
+
+/* ---- Minimum and maximum ------------------------------------------------------------------------ */
+
+#define BAND3 min3_piece
+#define BAND5 min5_piece
+#define PICK VMIN
+#include "cpu/order_bands_extreme.tmpl.h"
+#undef PICK
+#undef BAND5
+#undef BAND3
+#define BAND3 max3_piece
+#define BAND5 max5_piece
+#define PICK VMAX
+#include "cpu/order_bands_extreme.tmpl.h"
+#undef PICK
+#undef BAND5
+#undef BAND3
+
+/* ---- Medians ------------------------------------------------------------------------------------ */
+
+/* Of the columns, sorted: the middle of the highest low, the middle middle and the lowest high. */
+INLINE void JOIN(median3_piece, NAME)(const K *const *rows, K *const *out, int64_t n, int64_t c, K *room, bool stream)
+{
+    const K *const r0 = rows[0], *const r1 = rows[1], *const r2 = rows[2];
+    const K *const r3 = rows[3], *const r4 = rows[4], *const r5 = rows[5];
+    EACH(n + 2 * c)
+    {
+        K *to = room + x;
+        const V a = LOAD(r0 + x), b = LOAD(r1 + x), d = LOAD(r2 + x);
+        const V e = LOAD(r3 + x), f = LOAD(r4 + x), g = LOAD(r5 + x);
+        const V low1 = VMIN(b, d), high1 = VMAX(b, d);
+        const V low2 = VMIN(e, f), high2 = VMAX(e, f);
+        STORE(to, VMIN(a, low1));
+        STORE(to + ROOM, VMIN(VMAX(a, low1), high1));
+        STORE(to + 2 * ROOM, VMAX(a, high1));
+        STORE(to + 3 * ROOM, VMIN(e, low1));
+        STORE(to + 4 * ROOM, VMIN(VMAX(e, low1), high1));
+        STORE(to + 5 * ROOM, VMAX(e, high1));
+        STORE(to + 6 * ROOM, VMIN(d, low2));
+        STORE(to + 7 * ROOM, VMIN(VMAX(d, low2), high2));
+        STORE(to + 8 * ROOM, VMAX(d, high2));
+        STORE(to + 9 * ROOM, VMIN(g, low2));
+        STORE(to + 10 * ROOM, VMIN(VMAX(g, low2), high2));
+        STORE(to + 11 * ROOM, VMAX(g, high2));
+    }
+    for (int i = 0; i < TWI_ORDER_BAND; i++) {
+        const K *const low = room + 3 * i * ROOM;
+        const K *const middle = low + ROOM;
+        const K *const high = middle + ROOM;
+        K *const to = out[i];
+        EACH(n)
+        {
+            const V a = VMAX(VMAX(LOAD(low + x), LOAD(low + x + c)), LOAD(low + x + 2 * c));
+            const V b = MIDDLE(LOAD(middle + x), LOAD(middle + x + c), LOAD(middle + x + 2 * c));
+            const V d = VMIN(VMIN(LOAD(high + x), LOAD(high + x + c)), LOAD(high + x + 2 * c));
+            PUT(to + x, MIDDLE(a, b, d), stream);
+        }
+    }
+}
+
+/* Columns of five, sorted: lines 0 ... 4. */
+INLINE void JOIN(median5_columns, NAME)(const K *const *rows, int64_t n, K *room)
+{
+    const K *const r0 = rows[0], *const r1 = rows[1], *const r2 = rows[2], *const r3 = rows[3], *const r4 = rows[4];
+    EACH(n)
+    {
+        V a = LOAD(r0 + x), b = LOAD(r1 + x), c = LOAD(r2 + x), d = LOAD(r3 + x), e = LOAD(r4 + x);
+        SWAP(a, b);
+        SWAP(d, e);
+        SWAP(c, e);
+        SWAP(c, d);
+        SWAP(a, d);
+        SWAP(b, e);
+        SWAP(a, c);
+        SWAP(b, d);
+        SWAP(b, c);
+        STORE(room + x, a);
+        STORE(room + ROOM + x, b);
+        STORE(room + 2 * ROOM + x, c);
+        STORE(room + 3 * ROOM + x, d);
+        STORE(room + 4 * ROOM + x, e);
+    }
+}
+
+/* Two neighbouring columns, merged (Batcher's odd-even merge, 1968): lines 5 ... 14. */
+INLINE void JOIN(median5_pairs, NAME)(int64_t n, int64_t c, K *room)
+{
+    EACH(n)
+    {
+        const K *from = room + x;
+        K *to = room + 5 * ROOM + x;
+        V v0 = LOAD(from), v1 = LOAD(from + ROOM), v2 = LOAD(from + 2 * ROOM);
+        V v3 = LOAD(from + 3 * ROOM), v4 = LOAD(from + 4 * ROOM);
+        from += c;
+        V v5 = LOAD(from), v6 = LOAD(from + ROOM), v7 = LOAD(from + 2 * ROOM);
+        V v8 = LOAD(from + 3 * ROOM), v9 = LOAD(from + 4 * ROOM);
+        SWAP(v1, v9);
+        SWAP(v1, v5);
+        SWAP(v3, v7);
+        SWAP(v3, v5);
+        SWAP(v7, v9);
+        SWAP(v2, v6);
+        SWAP(v0, v8);
+        SWAP(v4, v8);
+        SWAP(v0, v2);
+        SWAP(v4, v6);
+        SWAP(v0, v1);
+        SWAP(v2, v3);
+        SWAP(v4, v5);
+        SWAP(v6, v7);
+        SWAP(v8, v9);
+        STORE(to, v0);
+        STORE(to + ROOM, v1);
+        STORE(to + 2 * ROOM, v2);
+        STORE(to + 3 * ROOM, v3);
+        STORE(to + 4 * ROOM, v4);
+        STORE(to + 5 * ROOM, v5);
+        STORE(to + 6 * ROOM, v6);
+        STORE(to + 7 * ROOM, v7);
+        STORE(to + 8 * ROOM, v8);
+        STORE(to + 9 * ROOM, v9);
+    }
+}
+
+/*
+ * Two pairs and a column are the window. Of the pairs' 20 values only those of rank 7 ... 12 can be the median, as the
+ * column adds 0 to 5 lower ones: Batcher's merge without what these six do not need. Of them, a, and the
+ * column, b, both sorted, the sixth is the lowest of max(a[i], b[4 - i]) and a[5].
+ */
+INLINE void JOIN(median5_row, NAME)(K *to, int64_t n, int64_t c, const K *room, bool stream)
+{
+    EACH(n)
+    {
+        const K *pair = room + 5 * ROOM + x;
+        const K *column = room + 4 * c + x;
+        V v0 = LOAD(pair), v1 = LOAD(pair + ROOM), v2 = LOAD(pair + 2 * ROOM), v3 = LOAD(pair + 3 * ROOM);
+        V v4 = LOAD(pair + 4 * ROOM), v5 = LOAD(pair + 5 * ROOM), v6 = LOAD(pair + 6 * ROOM);
+        V v7 = LOAD(pair + 7 * ROOM), v8 = LOAD(pair + 8 * ROOM), v9 = LOAD(pair + 9 * ROOM);
+        pair += 2 * c;
+        V v10 = LOAD(pair), v11 = LOAD(pair + ROOM), v12 = LOAD(pair + 2 * ROOM), v13 = LOAD(pair + 3 * ROOM);
+        V v14 = LOAD(pair + 4 * ROOM), v15 = LOAD(pair + 5 * ROOM), v16 = LOAD(pair + 6 * ROOM);
+        V v17 = LOAD(pair + 7 * ROOM), v18 = LOAD(pair + 8 * ROOM), v19 = LOAD(pair + 9 * ROOM);
+        SWAP(v2, v18);
+        v10 = VMAX(v2, v10);
+        SWAP(v6, v14);
+        v10 = VMAX(v6, v10);
+        v14 = VMIN(v14, v18);
+        v12 = VMAX(v4, v12);
+        v16 = VMAX(v0, v16);
+        v8 = VMIN(v8, v16);
+        SWAP(v8, v12);
+        SWAP(v8, v10);
+        v12 = VMIN(v12, v14);
+        v3 = VMIN(v3, v19);
+        v11 = VMAX(v3, v11);
+        v7 = VMIN(v7, v15);
+        SWAP(v7, v11);
+        SWAP(v5, v13);
+        SWAP(v1, v17);
+        v9 = VMIN(v9, v17);
+        v5 = VMAX(v1, v5);
+        v9 = VMIN(v9, v13);
+        v7 = VMAX(v5, v7);
+        SWAP(v9, v11);
+        SWAP(v7, v8);
+        SWAP(v9, v10);
+        SWAP(v11, v12);
+        v7 = VMAX(v7, LOAD(column + 4 * ROOM));
+        v8 = VMAX(v8, LOAD(column + 3 * ROOM));
+        v9 = VMAX(v9, LOAD(column + 2 * ROOM));
+        v10 = VMAX(v10, LOAD(column + ROOM));
+        v11 = VMAX(v11, LOAD(column));
+        PUT(to + x, VMIN(VMIN(VMIN(v7, v8), VMIN(v9, v10)), VMIN(v11, v12)), stream);
+    }
+}
+
+INLINE void JOIN(median5_piece, NAME)(const K *const *rows, K *const *out, int64_t n, int64_t c, K *room, bool stream)
+{
+    for (int i = 0; i < TWI_ORDER_BAND; i++) {
+        JOIN(median5_columns, NAME)(rows + i, n + 4 * c, room);
+        JOIN(median5_pairs, NAME)(n + 2 * c, c, room);
+        JOIN(median5_row, NAME)(out[i], n, c, room, stream);
+    }
+}
+
+/* ---- The bands ---------------------------------------------------------------------------------- */
+
+typedef void JOIN(piece, NAME)(const K *const *rows, K *const *out, int64_t n, int64_t c, K *room, bool stream);
+
+/* Each kernel as a function of its own for one channel, where distances are constants, and for streaming. */
+#define KERNEL(name)                                                                                                   \
+    static void JOIN(name, NAME)(const K *const *rows, K *const *out, int64_t n, int64_t c, K *room, bool stream)      \
+    {                                                                                                                  \
+        if (stream)                                                                                                    \
+            JOIN(JOIN(name, piece), NAME)(rows, out, n, c, room, true);                                                \
+        else                                                                                                           \
+            JOIN(JOIN(name, piece), NAME)(rows, out, n, c, room, false);                                               \
+    }
+KERNEL(min3)
+KERNEL(min5)
+KERNEL(max3)
+KERNEL(max5)
+KERNEL(median3)
+KERNEL(median5)
+#undef KERNEL
+
+static JOIN(piece, NAME) * JOIN(band_kernel, NAME)(const twi_order_setup *setup, tw_op op)
+{
+    const bool three = setup->width == TWI_ORDER_SMALLEST;
+    if (op == TW_OP_RANK)
+        return three ? JOIN(median3, NAME) : JOIN(median5, NAME);
+    if (op == TW_OP_MAX)
+        return three ? JOIN(max3, NAME) : JOIN(max5, NAME);
+    return three ? JOIN(min3, NAME) : JOIN(min5, NAME);
+}
+
+/* Elements first ... first + n - 1 of the band at row y, through copies of its source rows with their halos. */
+static void JOIN(band_tile, NAME)(const twi_order_setup *setup, const twi_job *job, JOIN(piece, NAME) * kernel,
+                                  int64_t y, int64_t first, int64_t n, char *place)
+{
+    const int64_t rows = TWI_ORDER_BAND + setup->height - 1;
+    const int64_t valid = twi_min_i64(TWI_ORDER_BAND, job->last - y);
+    const int64_t pitch = (TWI_ORDER_CHUNK + TWI_ORDER_SLACK) / (int64_t)sizeof(K);
+    const K *tile[TWI_ORDER_BAND + TWI_ORDER_LARGEST - 1];
+    K *stage[TWI_ORDER_BAND];
+    K *lines = take(&place, (2 * TWI_ORDER_BAND + TWI_ORDER_LARGEST - 1) * pitch * (int64_t)sizeof(K));
+    K *room = take(&place, 0);
+    for (int64_t i = 0; i < rows; i++) {
+        const int64_t from = y - setup->anchor_y + i;
+        K *line = lines + i * pitch;
+        tile[i] = line;
+        /* rows below those that the last valid one needs are anything */
+        if (i < valid + setup->height - 1)
+            JOIN(fetch, NAME)(setup, &job->src, from, first - setup->before, n + setup->before + setup->after, line);
+        else
+            tile[i] = lines;
+    }
+    for (int64_t i = 0; i < TWI_ORDER_BAND; i++)
+        stage[i] = lines + (TWI_ORDER_BAND + TWI_ORDER_LARGEST - 1 + i) * pitch;
+    for (int64_t x = 0; x < n; x += PIECE) {
+        const K *from[TWI_ORDER_BAND + TWI_ORDER_LARGEST - 1];
+        K *to[TWI_ORDER_BAND];
+        for (int64_t i = 0; i < rows; i++)
+            from[i] = tile[i] + x;
+        for (int64_t i = 0; i < TWI_ORDER_BAND; i++)
+            to[i] = stage[i] + x;
+        kernel(from, to, twi_min_i64(PIECE, n - x), setup->channels, room, false);
+    }
+    for (int64_t i = 0; i < valid; i++)
+        JOIN(deliver, NAME)(setup, job, y + i, first, stage[i], n);
+}
+
+/* Whole lines of a band whose windows lie in the image: from place to place. */
+static void JOIN(band_inner, NAME)(const twi_order_setup *setup, const twi_job *job, JOIN(piece, NAME) * kernel,
+                                   int64_t y, int64_t first, int64_t last, char *place, bool stream)
+{
+    K *room = (K *)(void *)(place + twi_order_area((2 * TWI_ORDER_BAND + TWI_ORDER_LARGEST - 1) *
+                                                   (TWI_ORDER_CHUNK + TWI_ORDER_SLACK)));
+    const char *src = (const char *)job->src.data + (y - setup->anchor_y) * job->src.pitch;
+    char *dst = (char *)job->dst.data + y * job->dst.pitch;
+    for (int64_t x = first; x < last; x += PIECE) {
+        const K *from[TWI_ORDER_BAND + TWI_ORDER_LARGEST - 1];
+        K *to[TWI_ORDER_BAND];
+        for (int64_t i = 0; i < TWI_ORDER_BAND + setup->height - 1; i++)
+            from[i] = (const K *)(const void *)(src + i * job->src.pitch) + x - setup->before;
+        for (int64_t i = 0; i < TWI_ORDER_BAND; i++)
+            to[i] = (K *)(void *)(dst + i * job->dst.pitch) + x;
+        kernel(from, to, twi_min_i64(PIECE, last - x), setup->channels, room, stream);
+    }
+}
+
+static void JOIN(run_bands, NAME)(const twi_order_setup *setup, const twi_job *job, tw_op op)
+{
+    const int64_t line = TWI_ORDER_LINE / (int64_t)sizeof(K);
+    const int64_t chunk = TWI_ORDER_CHUNK / (int64_t)sizeof(K);
+    const int64_t left = (setup->before + line - 1) / line * line;
+    const int64_t inner = twi_max_i64(0, (setup->row - left - setup->after - line) / line * line);
+    const bool aligned = ((uintptr_t)job->dst.data | (uintptr_t)job->dst.pitch) % TWI_ORDER_LINE == 0;
+    JOIN(piece, NAME) *kernel = JOIN(band_kernel, NAME)(setup, op);
+    char *place = order_scratch(setup, job);
+    for (int64_t y = job->first; y < job->last; y += TWI_ORDER_BAND) {
+        const int64_t top = y - setup->anchor_y;
+        const bool inside = DIRECT && inner > 0 && y + TWI_ORDER_BAND <= job->last && top >= 0 &&
+                            top + TWI_ORDER_BAND + setup->height - 1 <= job->src.height && (aligned || !setup->stream);
+        const int64_t first = inside ? left : setup->row;
+        for (int64_t x = 0; x < first; x += chunk)
+            JOIN(band_tile, NAME)(setup, job, kernel, y, x, twi_min_i64(chunk, first - x), place);
+        if (inside)
+            JOIN(band_inner, NAME)(setup, job, kernel, y, left, left + inner, place, setup->stream);
+        for (int64_t x = first + inner; x < setup->row; x += chunk)
+            JOIN(band_tile, NAME)(setup, job, kernel, y, x, twi_min_i64(chunk, setup->row - x), place);
+    }
+}
+#undef SWAP
+#undef MIDDLE
+#undef ROOM
+#undef PIECE
+#undef EACH

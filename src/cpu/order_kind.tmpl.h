@@ -1,0 +1,29 @@
+/* What min, max and networks need for one kind of keys. LOWEST and HIGHEST: the ends of the kind. */
+#include "cpu/order_lines.tmpl.h"
+#include "cpu/order_bands.tmpl.h"
+
+#define OP_NAME min
+#define PICK JOIN(lower, NAME)
+#define LOSER HIGHEST
+#include "cpu/order_extreme.tmpl.h"
+#undef LOSER
+#undef PICK
+#undef OP_NAME
+
+#define OP_NAME max
+#define PICK JOIN(higher, NAME)
+#define LOSER LOWEST
+#include "cpu/order_extreme.tmpl.h"
+#undef LOSER
+#undef PICK
+#undef OP_NAME
+
+static void JOIN(run_kind, NAME)(const twi_order_setup *setup, const twi_job *job, tw_op op)
+{
+    if (setup->method == TWI_ORDER_BANDS)
+        JOIN(run_bands, NAME)(setup, job, op);
+    else if (setup->method == TWI_ORDER_SLIDE)
+        (op == TW_OP_MAX ? JOIN(JOIN(run_slide, max), NAME) : JOIN(JOIN(run_slide, min), NAME))(setup, job);
+    else
+        (op == TW_OP_MAX ? JOIN(JOIN(run_footprint, max), NAME) : JOIN(JOIN(run_footprint, min), NAME))(setup, job);
+}

@@ -1,0 +1,156 @@
+/*
+ * One level of min, max and rank: everything that runs, for all types. Included by order_c.c, order_avx2.c and
+ * order_avx512.c, which differ in the compiler's flags and, by them, in vector.h.
+ *
+ * The kernels are written once, for vectors and for plain C, whose vector V is one key and whose loops compilers
+ * vectorise. The border stays out of them: rows and columns outside are copied beside those inside
+ * (order_lines.tmpl.h).
+ */
+#include "cpu/order_keys.h"
+#include "cpu/order_vector.h"
+
+#ifdef LEVEL_VECTOR
+#define V vec
+#define STEP ((int64_t)(VEC / sizeof(K)))
+#define LOAD(p) v_load(p)
+#define STORE(p, v) v_store(p, v)
+#define PUT(p, v, stream) v_put(p, v, stream)
+#define SIMD
+#define VMIN JOIN(v_min, LANE)
+#define VMAX JOIN(v_max, LANE)
+#define SPLAT JOIN(v_splat, LANE)
+#define PLUS JOIN(v_plus, LANE)
+#define BELOW JOIN(v_below, LANE)
+#define REACHED JOIN(v_reached, LANE)
+#else
+#define V K
+#define STEP 1
+#define LOAD(p) (*(p))
+#define STORE(p, v) (*(p) = (v))
+#define PUT(p, v, stream)                                                                                              \
+    do {                                                                                                               \
+        (void)(stream);                                                                                                \
+        *(p) = (v);                                                                                                    \
+    } while (0)
+#define SIMD _Pragma("omp simd")
+#define VMIN JOIN(lower, NAME)
+#define VMAX JOIN(higher, NAME)
+#define SPLAT(value) (value)
+#define PLUS(a, b) ((K)((uint64_t)(a) + (uint64_t)(b)))
+#define BELOW(n, a, b) ((K)((n) + ((a) < (b))))
+#define REACHED(n, rank, a, b) ((n) <= (rank) ? (a) : (b))
+#endif
+
+#define NAME u8
+#define K uint8_t
+#define LANE epu8
+#define LOWEST 0
+#define HIGHEST UINT8_MAX
+#define BIAS 0
+#define DIRECT true
+#include "cpu/order_kind.tmpl.h"
+#undef DIRECT
+#undef BIAS
+#undef HIGHEST
+#undef LOWEST
+#undef LANE
+#undef K
+#undef NAME
+
+#define NAME u16
+#define K uint16_t
+#define LANE epu16
+#define LOWEST 0
+#define HIGHEST UINT16_MAX
+#define BIAS 0
+#define DIRECT true
+#include "cpu/order_kind.tmpl.h"
+#undef DIRECT
+#undef BIAS
+#undef HIGHEST
+#undef LOWEST
+#undef LANE
+#undef K
+#undef NAME
+
+#define NAME i16
+#define K int16_t
+#define LANE epi16
+#define LOWEST INT16_MIN
+#define HIGHEST INT16_MAX
+#define BIAS (setup->type == TW_U16 ? 32768 : 0)
+#define DIRECT true
+#include "cpu/order_kind.tmpl.h"
+#include "cpu/order_select.tmpl.h"
+#undef DIRECT
+#undef BIAS
+#undef HIGHEST
+#undef LOWEST
+#undef LANE
+#undef K
+#undef NAME
+
+#define NAME i32
+#define K int32_t
+#define LANE epi32
+#define LOWEST INT32_MIN
+#define HIGHEST INT32_MAX
+#define BIAS 0
+#define DIRECT (setup->type == TW_I32)
+#include "cpu/order_kind.tmpl.h"
+#include "cpu/order_select.tmpl.h"
+#undef DIRECT
+#undef BIAS
+#undef HIGHEST
+#undef LOWEST
+#undef LANE
+#undef K
+#undef NAME
+
+#define NAME i64
+#define K int64_t
+#define LANE epi64
+#define LOWEST INT64_MIN
+#define HIGHEST INT64_MAX
+#define BIAS 0
+#define DIRECT false
+#include "cpu/order_kind.tmpl.h"
+#include "cpu/order_select.tmpl.h"
+#undef DIRECT
+#undef BIAS
+#undef HIGHEST
+#undef LOWEST
+#undef LANE
+#undef K
+#undef NAME
+
+#include "cpu/order_count.h"
+
+static void run_rank_select(const twi_order_setup *setup, const twi_job *job)
+{
+    if (setup->type == TW_F64)
+        run_select_i64(setup, job);
+    else if (setup->wide || setup->type == TW_I32 || setup->type == TW_F32)
+        run_select_i32(setup, job);
+    else
+        run_select_i16(setup, job);
+}
+
+typedef void run_function(const twi_order_setup *setup, const twi_job *job, tw_op op);
+
+static tw_status run(const tw_plan *plan, const twi_job *job)
+{
+    static run_function *const functions[TW_TYPE_COUNT] = {
+        [TW_U8] = run_kind_u8,   [TW_U16] = run_kind_u16, [TW_I16] = run_kind_i16,
+        [TW_I32] = run_kind_i32, [TW_F32] = run_kind_i32, [TW_F64] = run_kind_i64,
+    };
+    const twi_order_setup *setup = plan->scratch;
+    if (setup->method == TWI_ORDER_COUNT)
+        run_count(setup, job);
+    else if (setup->method == TWI_ORDER_SELECT)
+        run_rank_select(setup, job);
+    else
+        functions[setup->type](setup, job, plan->problem.op);
+    finish_stream(setup->stream);
+    return TW_OK;
+}

@@ -1,0 +1,85 @@
+/* Comparing vectors lane by lane, for the kinds of keys of the order filters: AVX2 has no 64-bit minimum, and compares
+   into vectors; AVX-512 compares into masks. */
+#ifndef TWI_CPU_ORDER_VECTOR_H
+#define TWI_CPU_ORDER_VECTOR_H
+
+#include "cpu/vector.h"
+
+#ifdef LEVEL_VECTOR
+#define EXTREMES(lanes)                                                                                                \
+    INLINE vec v_min_##lanes(vec a, vec b)                                                                             \
+    {                                                                                                                  \
+        return OP(min_##lanes)(a, b);                                                                                  \
+    }                                                                                                                  \
+    INLINE vec v_max_##lanes(vec a, vec b)                                                                             \
+    {                                                                                                                  \
+        return OP(max_##lanes)(a, b);                                                                                  \
+    }
+EXTREMES(epu8)
+EXTREMES(epu16)
+EXTREMES(epi16)
+EXTREMES(epi32)
+
+#define SUMS(lanes, integer, splat)                                                                                    \
+    INLINE vec v_splat_##lanes(integer value)                                                                          \
+    {                                                                                                                  \
+        return OP(splat)(value);                                                                                       \
+    }                                                                                                                  \
+    INLINE vec v_plus_##lanes(vec a, vec b)                                                                            \
+    {                                                                                                                  \
+        return OP(add_##lanes)(a, b);                                                                                  \
+    }
+SUMS(epi16, int16_t, set1_epi16)
+SUMS(epi32, int32_t, set1_epi32)
+#if defined(__AVX512BW__)
+SUMS(epi64, int64_t, set1_epi64)
+#else
+SUMS(epi64, int64_t, set1_epi64x)
+#endif
+#undef SUMS
+
+#if defined(__AVX512BW__)
+EXTREMES(epi64)
+
+/* n + 1 where a < b; a where n <= most, else b. */
+#define SELECTION(lanes, one)                                                                                          \
+    INLINE vec v_below_##lanes(vec n, vec a, vec b)                                                                    \
+    {                                                                                                                  \
+        return _mm512_mask_add_##lanes(n, _mm512_cmplt_##lanes##_mask(a, b), n, one);                                  \
+    }                                                                                                                  \
+    INLINE vec v_reached_##lanes(vec n, vec most, vec a, vec b)                                                        \
+    {                                                                                                                  \
+        return _mm512_mask_blend_##lanes(_mm512_cmple_##lanes##_mask(n, most), b, a);                                  \
+    }
+SELECTION(epi16, _mm512_set1_epi16(1))
+SELECTION(epi32, _mm512_set1_epi32(1))
+SELECTION(epi64, _mm512_set1_epi64(1))
+#else
+INLINE vec v_min_epi64(vec a, vec b)
+{
+    return _mm256_blendv_epi8(a, b, _mm256_cmpgt_epi64(a, b));
+}
+
+INLINE vec v_max_epi64(vec a, vec b)
+{
+    return _mm256_blendv_epi8(b, a, _mm256_cmpgt_epi64(a, b));
+}
+
+#define SELECTION(lanes)                                                                                               \
+    INLINE vec v_below_##lanes(vec n, vec a, vec b)                                                                    \
+    {                                                                                                                  \
+        return _mm256_sub_##lanes(n, _mm256_cmpgt_##lanes(b, a));                                                      \
+    }                                                                                                                  \
+    INLINE vec v_reached_##lanes(vec n, vec most, vec a, vec b)                                                        \
+    {                                                                                                                  \
+        return _mm256_blendv_epi8(a, b, _mm256_cmpgt_##lanes(n, most));                                                \
+    }
+SELECTION(epi16)
+SELECTION(epi32)
+SELECTION(epi64)
+#endif
+#undef SELECTION
+#undef EXTREMES
+#endif
+
+#endif
