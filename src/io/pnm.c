@@ -158,7 +158,7 @@ static twi_io_status read_plain(twi_source *source, const header *head, const tw
     if (head->kind == '1')
         return read_plain_bits(source, image, row);
     for (size_t i = 0; i < twi_row_elements(image); i++) {
-        uint64_t value;
+        uint64_t value = 0;
         TWI_IO_TRY(read_number(source, "samples", &value));
         if (value > head->most)
             return too_large(source, head, value);
@@ -220,7 +220,7 @@ static uint64_t least_bytes(const header *head, uint64_t samples_per_pixel, size
 
 static twi_io_status read_pnm(twi_source *source, const twi_request *request, twi_io_image *result)
 {
-    header head;
+    header head = {0};
     TWI_IO_TRY(read_header(source, &head));
     const bool floats = head.kind == 'f' || head.kind == 'F';
     const bool plain = head.kind >= '1' && head.kind <= '3';

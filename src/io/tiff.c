@@ -353,6 +353,11 @@ static uint64_t packed_bytes(const layout *page, uint64_t pixels)
     return (pixels * page->bits * (page->separate ? 1 : page->samples) + 7) / 8;
 }
 
+static uint16_t planes_of(const layout *page)
+{
+    return page->separate ? page->samples : 1;
+}
+
 static twi_io_status read_strips(TIFF *tiff, const job *work, const layout *page, const tw_image *image)
 {
     const uint64_t bytes = TIFFScanlineSize64(tiff);
@@ -362,7 +367,7 @@ static twi_io_status read_strips(TIFF *tiff, const job *work, const layout *page
     if (!row)
         return twi_io_fail(TWI_IO_MEMORY, work->source->name, "out of memory for a row");
     bool fine = true;
-    for (uint16_t plane = 0; plane < (page->separate ? page->samples : 1); plane++) {
+    for (uint16_t plane = 0; plane < planes_of(page); plane++) {
         for (uint32_t y = 0; y < page->height && fine; y++) {
             fine = TIFFReadScanline(tiff, row, y, plane) >= 0;
             if (fine)
@@ -404,7 +409,7 @@ static twi_io_status read_tiles(TIFF *tiff, const job *work, const layout *page,
     if (!tile)
         return twi_io_fail(TWI_IO_MEMORY, work->source->name, "out of memory for a tile");
     bool fine = true;
-    for (uint16_t plane = 0; plane < (page->separate ? page->samples : 1); plane++)
+    for (uint16_t plane = 0; plane < planes_of(page); plane++)
         for (uint64_t y = 0; y < page->height && fine; y += height)
             for (uint64_t x = 0; x < page->width && fine; x += width)
                 fine = read_tile(tiff, page, image, tile, width, height, (uint32_t)x, (uint32_t)y, plane);
