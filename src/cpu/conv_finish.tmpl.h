@@ -55,7 +55,7 @@ static void scale_f64(double *sums, int64_t n, const twi_conv_scale *scale)
 
 typedef void store_function(void *to, const void *from, int64_t n);
 
-#define STORE(NAME_, FROM, TO, VALUE)                                                                                  \
+#define SAVE(NAME_, FROM, TO, VALUE)                                                                                   \
     static void NAME_(void *to, const void *from, int64_t n)                                                           \
     {                                                                                                                  \
         TO *restrict out = to;                                                                                         \
@@ -66,43 +66,43 @@ typedef void store_function(void *to, const void *from, int64_t n);
         }                                                                                                              \
     }
 #define CLAMP(v, low, high) ((v) < (low) ? (low) : (v) > (high) ? (high) : (v))
-#define STORE_INTEGER(NAME_, FROM)                                                                                     \
-    STORE(NAME_##_u8, FROM, uint8_t, CLAMP(v, 0, UINT8_MAX))                                                           \
-    STORE(NAME_##_u16, FROM, uint16_t, CLAMP(v, 0, UINT16_MAX))                                                        \
-    STORE(NAME_##_i16, FROM, int16_t, CLAMP(v, INT16_MIN, INT16_MAX))                                                  \
-    STORE(NAME_##_i32, FROM, int32_t, CLAMP(v, INT32_MIN, INT32_MAX))                                                  \
-    STORE(NAME_##_f32, FROM, float, v)                                                                                 \
-    STORE(NAME_##_f64, FROM, double, v)
-STORE_INTEGER(store_i32, int32_t)
-STORE_INTEGER(store_i64, int64_t)
-STORE(store_fixed, uint32_t, uint8_t, v >> 24)
+#define SAVE_INTEGER(NAME_, FROM)                                                                                      \
+    SAVE(NAME_##_u8, FROM, uint8_t, CLAMP(v, 0, UINT8_MAX))                                                            \
+    SAVE(NAME_##_u16, FROM, uint16_t, CLAMP(v, 0, UINT16_MAX))                                                         \
+    SAVE(NAME_##_i16, FROM, int16_t, CLAMP(v, INT16_MIN, INT16_MAX))                                                   \
+    SAVE(NAME_##_i32, FROM, int32_t, CLAMP(v, INT32_MIN, INT32_MAX))                                                   \
+    SAVE(NAME_##_f32, FROM, float, v)                                                                                  \
+    SAVE(NAME_##_f64, FROM, double, v)
+SAVE_INTEGER(store_i32, int32_t)
+SAVE_INTEGER(store_i64, int64_t)
+SAVE(store_fixed, uint32_t, uint8_t, v >> 24)
 
 /* Adding and taking away 1.5 * 2^23 (2^52) rounds to the nearest integer, ties to even. NaN becomes 0. */
 #define ROUND_F32(v, low, high) (CLAMP((v) == (v) ? (v) : 0.0f, low, high) + 0x1.8p23f - 0x1.8p23f)
 #define ROUND_F64(v, low, high) (CLAMP((v) == (v) ? (v) : 0.0, low, high) + 0x1.8p52 - 0x1.8p52)
-STORE(store_f32_u8, float, uint8_t, ROUND_F32(v, 0.0f, 255.0f))
-STORE(store_f32_u16, float, uint16_t, ROUND_F32(v, 0.0f, 65535.0f))
-STORE(store_f32_i16, float, int16_t, ROUND_F32(v, -32768.0f, 32767.0f))
-STORE(store_f32_i32, float, int32_t, ROUND_F64((double)v, -2147483648.0, 2147483647.0))
-STORE(store_f32_f32, float, float, twi_canonical_f32(v))
-STORE(store_f32_f64, float, double, twi_canonical_f64((double)v))
-STORE(store_f64_u8, double, uint8_t, ROUND_F64(v, 0.0, 255.0))
-STORE(store_f64_u16, double, uint16_t, ROUND_F64(v, 0.0, 65535.0))
-STORE(store_f64_i16, double, int16_t, ROUND_F64(v, -32768.0, 32767.0))
-STORE(store_f64_i32, double, int32_t, ROUND_F64(v, -2147483648.0, 2147483647.0))
-STORE(store_f64_f32, double, float, twi_canonical_f32((float)v))
-STORE(store_f64_f64, double, double, twi_canonical_f64(v))
+SAVE(store_f32_u8, float, uint8_t, ROUND_F32(v, 0.0f, 255.0f))
+SAVE(store_f32_u16, float, uint16_t, ROUND_F32(v, 0.0f, 65535.0f))
+SAVE(store_f32_i16, float, int16_t, ROUND_F32(v, -32768.0f, 32767.0f))
+SAVE(store_f32_i32, float, int32_t, ROUND_F64((double)v, -2147483648.0, 2147483647.0))
+SAVE(store_f32_f32, float, float, twi_canonical_f32(v))
+SAVE(store_f32_f64, float, double, twi_canonical_f64((double)v))
+SAVE(store_f64_u8, double, uint8_t, ROUND_F64(v, 0.0, 255.0))
+SAVE(store_f64_u16, double, uint16_t, ROUND_F64(v, 0.0, 65535.0))
+SAVE(store_f64_i16, double, int16_t, ROUND_F64(v, -32768.0, 32767.0))
+SAVE(store_f64_i32, double, int32_t, ROUND_F64(v, -2147483648.0, 2147483647.0))
+SAVE(store_f64_f32, double, float, twi_canonical_f32((float)v))
+SAVE(store_f64_f64, double, double, twi_canonical_f64(v))
 
-#define STORE_ROW(NAME_)                                                                                               \
+#define SAVE_ROW(NAME_)                                                                                                \
     {                                                                                                                  \
         [TW_U8] = NAME_##_u8, [TW_U16] = NAME_##_u16, [TW_I16] = NAME_##_i16, [TW_I32] = NAME_##_i32,                  \
         [TW_F32] = NAME_##_f32, [TW_F64] = NAME_##_f64,                                                                \
     }
 static store_function *const stores[TWI_CONV_UNITS][TW_TYPE_COUNT] = {
-    [TWI_CONV_BYTES] = STORE_ROW(store_i32), [TWI_CONV_WORDS] = STORE_ROW(store_i32),
-    [TWI_CONV_I32] = STORE_ROW(store_i32),   [TWI_CONV_I64] = STORE_ROW(store_i64),
-    [TWI_CONV_I128] = STORE_ROW(store_i64),  [TWI_CONV_F32] = STORE_ROW(store_f32),
-    [TWI_CONV_F64] = STORE_ROW(store_f64),
+    [TWI_CONV_BYTES] = SAVE_ROW(store_i32), [TWI_CONV_WORDS] = SAVE_ROW(store_i32),
+    [TWI_CONV_I32] = SAVE_ROW(store_i32),   [TWI_CONV_I64] = SAVE_ROW(store_i64),
+    [TWI_CONV_I128] = SAVE_ROW(store_i64),  [TWI_CONV_F32] = SAVE_ROW(store_f32),
+    [TWI_CONV_F64] = SAVE_ROW(store_f64),
 };
 
 /* n elements of an output row from their sums, which are used up. */

@@ -1,0 +1,103 @@
+/* The inner loops of the levels with vectors: the arithmetic of each unit. */
+
+/* Vectors of a tile: as many as the registers hold for four rows. */
+#if defined(__AVX512BW__)
+#define COLUMNS(macro) macro(0) macro(1) macro(2) macro(3)
+typedef __m512d vec_double;
+#else
+#define COLUMNS(macro) macro(0) macro(1)
+typedef __m256d vec_double;
+#endif
+
+/* Sums of 4 products of u8 and i8, or of 2 of i16, in lanes of 32 bits. */
+INLINE vec mac_bytes_vector(vec sum, vec weight, vec data)
+{
+#if defined(__AVX512VNNI__)
+    return _mm512_dpbusd_epi32(sum, data, weight);
+#else
+    return OP(add_epi32)(sum, OP(madd_epi16)(OP(maddubs_epi16)(data, weight), OP(set1_epi16)(1)));
+#endif
+}
+
+INLINE vec mac_words_vector(vec sum, vec weight, vec data)
+{
+#if defined(__AVX512VNNI__)
+    return _mm512_dpwssd_epi32(sum, data, weight);
+#else
+    return OP(add_epi32)(sum, OP(madd_epi16)(data, weight));
+#endif
+}
+
+#define T uint32_t
+#define W int32_t
+#define V vec
+#define LOAD(p) v_load(p)
+#define STORE(p, v) v_store(p, v)
+#define SPLAT(w) OP(set1_epi32)(w)
+#define START(value) OP(set1_epi32)((int32_t)(uint32_t)(uint64_t)(value))
+
+#define NAME bytes
+#define MAC(sum, weight, data) mac_bytes_vector(sum, weight, data)
+#include "cpu/conv_sum_vector.tmpl.h"
+#undef NAME
+#undef MAC
+
+#define NAME words
+#define MAC(sum, weight, data) mac_words_vector(sum, weight, data)
+#include "cpu/conv_sum_vector.tmpl.h"
+#undef NAME
+#undef MAC
+
+#define NAME i32
+#define MAC(sum, weight, data) OP(add_epi32)(sum, OP(mullo_epi32)(data, weight))
+#include "cpu/conv_sum_vector.tmpl.h"
+#undef NAME
+#undef MAC
+
+#undef T
+#undef W
+#undef V
+#undef LOAD
+#undef STORE
+#undef SPLAT
+#undef START
+
+#define NAME f32
+#define T float
+#define W float
+#define V vec_float
+#define LOAD(p) OP(loadu_ps)((const float *)(const void *)(p))
+#define STORE(p, v) OP(storeu_ps)((float *)(void *)(p), v)
+#define SPLAT(w) OP(set1_ps)(w)
+#define START(value) OP(set1_ps)((float)(value))
+#define MAC(sum, weight, data) OP(fmadd_ps)(weight, data, sum)
+#include "cpu/conv_sum_vector.tmpl.h"
+#undef NAME
+#undef T
+#undef W
+#undef V
+#undef LOAD
+#undef STORE
+#undef SPLAT
+#undef START
+#undef MAC
+
+#define NAME f64
+#define T double
+#define W double
+#define V vec_double
+#define LOAD(p) OP(loadu_pd)((const double *)(const void *)(p))
+#define STORE(p, v) OP(storeu_pd)((double *)(void *)(p), v)
+#define SPLAT(w) OP(set1_pd)(w)
+#define START(value) OP(set1_pd)((double)(value))
+#define MAC(sum, weight, data) OP(fmadd_pd)(weight, data, sum)
+#include "cpu/conv_sum_vector.tmpl.h"
+#undef NAME
+#undef T
+#undef W
+#undef V
+#undef LOAD
+#undef STORE
+#undef SPLAT
+#undef START
+#undef MAC
