@@ -1,0 +1,176 @@
+/* box on CUDA, the variants whose blocks march down strips of u8 images: tensor and running. */
+#include "cuda/host.h"
+
+static int64_t divide_up(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static double outputs_of(const tw_problem *problem)
+{
+    return (double)problem->width * (double)problem->height;
+}
+
+/* Why a problem is not one for either, or NULL. A border's rule is applied once, columns are counted in 32 bits. */
+static const char *refuses_march(const tw_problem *problem)
+{
+    if (problem->width < problem->window.width || problem->height < problem->window.height)
+        return "the image is smaller than the window";
+    if (problem->width > INT32_MAX - 4096)
+        return "the image is wider than 2^31 pixels";
+    return NULL;
+}
+
+/* ---- tensor: windows that reach at most 24 pixels from their output ------------------------------- */
+
+enum { TENSOR_STRIP = 128, TENSOR_STEP = 16, TENSOR_LEAST_ROWS = 64, TENSOR_MOST_ROWS = 512 };
+
+static int32_t reach_of(const tw_window *window)
+{
+    const int64_t across = twi_max_i64(window->anchor_x, window->width - 1 - window->anchor_x);
+    const int64_t down = twi_max_i64(window->anchor_y, window->height - 1 - window->anchor_y);
+    return (int32_t)twi_max_i64(across, down);
+}
+
+/* The kernel for windows of that reach, NULL if there is none. */
+static const twi_cuda_tensor *tensor_of(const tw_problem *problem)
+{
+    for (int i = 0; i < TWI_CUDA_TENSORS; i++)
+        if (reach_of(&problem->window) <= twi_cuda_box_tensor[i].reach)
+            return &twi_cuda_box_tensor[i];
+    return NULL;
+}
+
+/* The kernel divides by the multiplier floor(2^32 / n) + 1, whose error stays below 1 / n for sums up to 255 n + n / 2
+   while n * n * 255.5 < 2^32; the largest window has 49 x 49 positions. */
+static const char *refuses_tensor(const tw_context *context, const tw_problem *problem)
+{
+    if (!tensor_of(problem))
+        return "the window reaches more than 24 pixels from its output";
+    if (problem->window.width == 1 && problem->window.height == 1)
+        return "a window of one pixel is a copy";
+    if (context && twi_cuda_state_of(context)->capability < 80)
+        return "it needs tensor cores of compute capability 8.0 or later";
+    return refuses_march(problem);
+}
+
+static double cost_tensor(const tw_context *context, const tw_problem *problem)
+{
+    (void)context;
+    return 12000 + (tensor_of(problem) == &twi_cuda_box_tensor[0] ? 0.0009 : 0.0011) * outputs_of(problem);
+}
+
+static tw_status prepare_tensor(tw_plan *plan)
+{
+    const twi_cuda_tensor *tensor = tensor_of(&plan->problem);
+    return twi_cuda_load_kernel(plan, tensor->kernel, (size_t)tensor->shared);
+}
+
+/* Rows of a block: few enough that about eight waves of blocks fill the device evenly, many enough that the rows
+   above and below a block, which it reads too, matter little. */
+static int32_t tensor_rows(const tw_plan *plan, int64_t rows)
+{
+    const int64_t wave = 7 * (int64_t)twi_cuda_state_of(plan->context)->processors;
+    const int64_t share = rows * divide_up(plan->problem.width, TENSOR_STRIP) / (8 * wave);
+    const int64_t whole = divide_up(share, TENSOR_STEP) * TENSOR_STEP;
+    return (int32_t)twi_min_i64(TENSOR_MOST_ROWS, twi_max_i64(TENSOR_LEAST_ROWS, whole));
+}
+
+static tw_status run_tensor(const tw_plan *plan, const twi_job *job)
+{
+    const twi_cuda_tensor *tensor = tensor_of(&plan->problem);
+    twi_cuda_box box = twi_cuda_box_arguments(plan, job);
+    box.strip_width = TENSOR_STRIP;
+    box.strip_height = tensor_rows(plan, job->last - job->first);
+    const twi_cuda_shape shape = {
+        .block_width = 32,
+        .block_height = 4,
+        .outputs_width = TENSOR_STRIP,
+        .outputs_height = (unsigned)box.strip_height,
+        .shared = (size_t)tensor->shared,
+    };
+    return twi_cuda_launch_box(tensor->kernel, &shape, box, job->stream);
+}
+
+const twi_code twi_box_tensor_cuda = {
+    .refuses = refuses_tensor,
+    .cost = cost_tensor,
+    .prepare = prepare_tensor,
+    .run = run_tensor,
+};
+
+/* ---- running ---------------------------------------------------------------------------------------- */
+
+enum { RUNNING_MOST_ROWS = 128, RUNNING_MOST_POSITIONS = 30000, RUNNING_BLOCKS = 3 };
+
+/* Limits of the kernel: a column's sum and the difference of two fit in 16 bits; a window's sum, offset by 16 times
+   32768, is below 2^23, so that it is a float without loss, and the division by a rounded-up reciprocal is
+   exact while n < 2^15. */
+static const char *refuses_running(const tw_context *context, const tw_problem *problem)
+{
+    const int64_t count = (int64_t)problem->window.width * problem->window.height;
+    (void)context;
+    if (problem->window.height > RUNNING_MOST_ROWS)
+        return "the window has more than 128 rows";
+    if (count > RUNNING_MOST_POSITIONS)
+        return "the window has more than 30000 positions";
+    return refuses_march(problem);
+}
+
+static double cost_running(const tw_context *context, const tw_problem *problem)
+{
+    (void)context;
+    return 15000 + (0.001 + 0.000004 * problem->window.height) * outputs_of(problem);
+}
+
+static const void *running_of(const tw_problem *problem)
+{
+    const tw_window *window = &problem->window;
+    const bool centred = window->width % 2 == 1 && window->anchor_x == window->width / 2;
+    return twi_cuda_box_running[centred ? window->width / 2 % 8 : TWI_CUDA_RUNNING - 1];
+}
+
+static tw_status prepare_running(tw_plan *plan)
+{
+    return twi_cuda_load_kernel(plan, running_of(&plan->problem), TWI_CUDA_RUNNING_SHARED);
+}
+
+/* Equal strips, as few as the block's columns allow. */
+static int32_t running_strip(const tw_problem *problem)
+{
+    const tw_window *window = &problem->window;
+    const int64_t left = divide_up(window->anchor_x, 8) * 8;
+    const int64_t right = divide_up(window->width - 1 - window->anchor_x, 8) * 8;
+    const int64_t strips = divide_up(problem->width, (TWI_CUDA_RUNNING_COLUMNS - left - right) / 16 * 16);
+    return (int32_t)(divide_up(divide_up(problem->width, strips), 16) * 16);
+}
+
+/* As many rows that all blocks are on the device at once: a second wave would double the time. */
+static int32_t running_rows(const tw_plan *plan, int64_t rows, int32_t strip)
+{
+    const int64_t wave = RUNNING_BLOCKS * (int64_t)twi_cuda_state_of(plan->context)->processors;
+    const int64_t chunks = twi_max_i64(1, wave / divide_up(plan->problem.width, strip));
+    return (int32_t)twi_min_i64(1 << 20, divide_up(divide_up(rows, chunks), 4) * 4);
+}
+
+static tw_status run_running(const tw_plan *plan, const twi_job *job)
+{
+    twi_cuda_box box = twi_cuda_box_arguments(plan, job);
+    box.strip_width = running_strip(&plan->problem);
+    box.strip_height = running_rows(plan, job->last - job->first, box.strip_width);
+    const twi_cuda_shape shape = {
+        .block_width = 256,
+        .block_height = 1,
+        .outputs_width = (unsigned)box.strip_width,
+        .outputs_height = (unsigned)box.strip_height,
+        .shared = TWI_CUDA_RUNNING_SHARED,
+    };
+    return twi_cuda_launch_box(running_of(&plan->problem), &shape, box, job->stream);
+}
+
+const twi_code twi_box_running_cuda = {
+    .refuses = refuses_running,
+    .cost = cost_running,
+    .prepare = prepare_running,
+    .run = run_running,
+};

@@ -1,0 +1,95 @@
+/* box on CUDA, variant registers: which of its kernels fits the images' addresses and size (box_registers.cu). */
+#include "cuda/host.h"
+
+/* Bytes of a row and rows that a block makes. An f64 thread has twice the bytes and half the rows. */
+typedef struct tile {
+    int32_t bytes;
+    int32_t rows;
+} tile;
+
+static const tile aligned_tile = {2048, 4};
+static const tile shifted_tile = {1968, 4};
+static const tile small_tile = {128, 8};
+static const tile aligned_tile_f64 = {4096, 2};
+static const tile shifted_tile_f64 = {3936, 2};
+static const tile small_tile_f64 = {256, 8};
+
+static const twi_cuda_registers *kernels_of(const tw_problem *problem)
+{
+    return &twi_cuda_box_registers[problem->type][problem->channels - 1];
+}
+
+static const char *refuses_registers(const tw_context *context, const tw_problem *problem)
+{
+    (void)context;
+    if (problem->window.anchor_x != 1 || problem->window.anchor_y != 1)
+        return "it does centred windows only";
+    return NULL;
+}
+
+/* It moves at the memory's speed, but for the arithmetic of f64. */
+static double cost_registers(const tw_context *context, const tw_problem *problem)
+{
+    const double outputs = (double)problem->width * (double)problem->height * problem->channels;
+    const double size = (double)tw_type_size(problem->type);
+    (void)context;
+    return 4000 + 0.0006 * outputs * (problem->type == TW_F64 ? 2 * size : size);
+}
+
+static tw_status prepare_registers(tw_plan *plan)
+{
+    const twi_cuda_registers *kernels = kernels_of(&plan->problem);
+    TWI_TRY(twi_cuda_load_kernel(plan, kernels->aligned, 0));
+    TWI_TRY(twi_cuda_load_kernel(plan, kernels->shifted, 0));
+    return twi_cuda_load_kernel(plan, kernels->small, 0);
+}
+
+/* Whether rows of both images begin at multiples of `bytes`, a power of two. */
+static bool aligned_to(const twi_job *job, uint64_t bytes)
+{
+    const uint64_t all =
+        (uintptr_t)job->src.data | (uintptr_t)job->dst.data | (uint64_t)job->src.pitch | (uint64_t)job->dst.pitch;
+    return all % bytes == 0;
+}
+
+/* Whether tiles are too few to fill the device: below 8 warps of 512 bytes a multiprocessor. Small images also
+   let the kernel count bytes in 32 bits. */
+static bool is_small(const tw_plan *plan, const twi_job *job)
+{
+    const int64_t span = twi_max_i64(job->src.pitch, job->dst.pitch);
+    const int64_t warps = 8 * (int64_t)twi_cuda_state_of(plan->context)->processors;
+    if (span > INT32_MAX / plan->problem.height)
+        return false;
+    return twi_cuda_row_bytes(&plan->problem, plan->problem.type) / 512 *
+               ((job->last - job->first) / aligned_tile.rows) <
+           warps;
+}
+
+static tw_status run_registers(const tw_plan *plan, const twi_job *job)
+{
+    const twi_cuda_registers *kernels = kernels_of(&plan->problem);
+    const bool wide = plan->problem.type == TW_F64;
+    const void *kernel = kernels->shifted;
+    tile made = wide ? shifted_tile_f64 : shifted_tile;
+    if (aligned_to(job, 4) && is_small(plan, job)) {
+        kernel = kernels->small;
+        made = wide ? small_tile_f64 : small_tile;
+    } else if (aligned_to(job, 16)) {
+        kernel = kernels->aligned;
+        made = wide ? aligned_tile_f64 : aligned_tile;
+    }
+    const twi_cuda_shape shape = {
+        .block_width = 32,
+        .block_height = 4,
+        .outputs_width = (unsigned)made.bytes / (unsigned)tw_type_size(plan->problem.type),
+        .outputs_height = (unsigned)made.rows,
+    };
+    return twi_cuda_launch_box(kernel, &shape, twi_cuda_box_arguments(plan, job), job->stream);
+}
+
+const twi_code twi_box_registers_cuda = {
+    .refuses = refuses_registers,
+    .cost = cost_registers,
+    .prepare = prepare_registers,
+    .run = run_registers,
+};
