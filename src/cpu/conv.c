@@ -202,7 +202,7 @@ static tw_status make_pass(tw_plan *plan, const twi_conv_choice *choice, twi_con
 }
 
 /* What the sums begin with, and what becomes of them. */
-static void make_scale(const tw_problem *problem, twi_conv_setup *setup)
+static void make_scale(const tw_problem *problem, bool small, twi_conv_setup *setup)
 {
     if (setup->fixed) {
         setup->row.start += 1 << 7; /* rounds the row to 8.8 bits, the sum to whole numbers */
@@ -221,6 +221,10 @@ static void make_scale(const tw_problem *problem, twi_conv_setup *setup)
     }
     setup->scale.divisor = (int64_t)(problem->divisor < 0 ? -problem->divisor : problem->divisor);
     setup->scale.offset = (int64_t)problem->offset;
+    setup->scale.shift = __builtin_ctzll((unsigned long long)setup->scale.divisor);
+    setup->scale.division = setup->scale.divisor == (INT64_C(1) << setup->scale.shift) ? TWI_CONV_SHIFT
+                            : small                                                    ? TWI_CONV_FLOAT
+                                                                                       : TWI_CONV_DOUBLE;
     if (problem->rounding == TW_ROUND_NEAREST)
         setup->main.start += setup->scale.divisor / 2;
 }
@@ -282,7 +286,7 @@ static bool plan_worker(twi_conv_setup *setup)
     const twi_conv_layout *main = &twi_conv_layouts[setup->main.unit];
     const int64_t line = twi_conv_pitch(setup->strip + setup->beside);
     int64_t *total = &setup->worker_bytes;
-    return add_area(total, TWI_CONV_BAND * line, size, &setup->raw_at) &&
+    return add_area(total, TWI_CONV_BAND * setup->beside, size, &setup->edge_at) &&
            add_area(total, setup->separable ? TWI_CONV_BAND * line : 0, row->element, &setup->wide_at) &&
            add_area(total, setup->quartets, twi_conv_quartet_bytes(setup), &setup->ring_at) &&
            add_area(total, TWI_CONV_BAND * TWI_CONV_CHUNK, twi_max_i64(row->sum, main->sum), &setup->sums_at) &&
@@ -316,7 +320,7 @@ static tw_status prepare_setup(tw_plan *plan, twi_conv_level level, twi_conv_set
     TWI_TRY(make_pass(plan, &choice, level, true, &setup->main));
     if (setup->separable)
         TWI_TRY(make_pass(plan, &choice, level, false, &setup->row));
-    make_scale(problem, setup);
+    make_scale(problem, choice.small, setup);
     setup->quartets = (problem->window.height + 2) / TWI_CONV_BAND + 1;
     if (!twi_mul_i64(problem->width, channels, &setup->elements))
         return twi_fail(TW_ERROR_LIMIT, "rows of %" PRId64 " pixels cannot be counted", problem->width);

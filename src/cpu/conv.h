@@ -53,10 +53,19 @@ typedef struct twi_conv_pass {
     int64_t start; /* what integer sums begin with */
 } twi_conv_pass;
 
+/* How the 32-bit levels divide: conv_finish_vector.tmpl.h says why each is exact. */
+typedef enum twi_conv_division {
+    TWI_CONV_SHIFT, /* a power of two, 1 too */
+    TWI_CONV_FLOAT, /* sums below 2^22 */
+    TWI_CONV_DOUBLE
+} twi_conv_division;
+
 /* From sums to results: floor((sum + half) / divisor) + offset; floats sum / divisor + offset. */
 typedef struct twi_conv_scale {
     int64_t divisor; /* positive: the weights carry its sign; `half` is in the pass's start already */
     int64_t offset;
+    twi_conv_division division;
+    int shift;
     double float_divisor;
     double float_offset;
 } twi_conv_scale;
@@ -83,7 +92,7 @@ typedef struct twi_conv_setup {
     const void *outside; /* elements of the border's value, enough for a strip and its halo */
     char *workers;
     int64_t worker_bytes;
-    int64_t raw_at; /* in a worker's scratch: source rows with their borders */
+    int64_t edge_at; /* in a worker's scratch: what four rows read beside the image */
     int64_t wide_at;
     int64_t ring_at;
     int64_t sums_at;
@@ -119,6 +128,7 @@ static inline int64_t twi_conv_quartet_bytes(const twi_conv_setup *setup)
 typedef struct twi_conv_choice {
     bool separable;
     bool fixed;
+    bool small; /* integer sums, with half the divisor, stay below 2^22 */
     twi_conv_unit row;
     twi_conv_unit main;
     int64_t row_values[TW_MAX_MASK]; /* integer masks that are done as a row and a column */

@@ -3,6 +3,9 @@
 #include "cpu/box.h"
 #include "cpu/conv.h"
 
+/* Sums up to here are divided in f32: conv_finish_vector.tmpl.h */
+static const int64_t small_bound = 1 << 22;
+
 /* |value| without overflow. */
 static twi_i128 magnitude(int64_t value)
 {
@@ -127,6 +130,7 @@ static void choose_lines(const tw_problem *problem, twi_conv_level level, twi_i1
     }
     /* 2^127 holds any such sum: 255 values of 31 bits twice, and an element of 31 bits, are below 2^109 */
     const twi_i128 bound = row_bound * column_total + extra;
+    choice->small = bound < small_bound;
     choice->main = unit_for(false, row_bound > INT16_MAX ? INT32_MAX : (int64_t)row_bound, largest, bound, level);
     if (choice->main > TWI_CONV_WORDS && choice->main < choice->row)
         choice->main = choice->row;
@@ -145,6 +149,7 @@ static void choose_mask(const tw_problem *problem, twi_conv_level level, twi_i12
     }
     /* u16 is shifted into i16 */
     const int64_t shifted = problem->type == TW_U16 ? INT16_MAX : problem->type == TW_I16 ? INT16_MAX : element;
+    choice->small = total * element + extra < small_bound;
     choice->main = unit_for(problem->type == TW_U8, shifted, largest, total * element + extra, level);
     if (window->width == 1 || window->height == 1 ||
         !twi_conv_factor(problem->mask.integers, window->width, window->height, choice->row_values,

@@ -106,16 +106,16 @@ static store_function *const stores[TWI_CONV_UNITS][TW_TYPE_COUNT] = {
 };
 
 /* n elements of an output row from their sums, which are used up. */
-static void finish(const twi_conv_setup *setup, void *sums, int64_t n, void *stage)
+static void finish(const twi_conv_setup *setup, void *sums, int64_t n, char *to, void *stage)
 {
     const twi_conv_scale *scale = &setup->scale;
-    const twi_conv_unit unit = setup->main.unit;
+    const int64_t bytes = n * (int64_t)tw_type_size(setup->out_type);
     int64_t narrow[TWI_CONV_CHUNK];
-    if (setup->fixed) {
-        store_fixed(stage, sums, n);
+#ifdef LEVEL_VECTOR
+    if (finish_vectors(setup, sums, n, to, stage))
         return;
-    }
-    switch (unit) {
+#endif
+    switch (setup->main.unit) {
     case TWI_CONV_I64:
         scale_i64(sums, n, scale);
         break;
@@ -130,8 +130,10 @@ static void finish(const twi_conv_setup *setup, void *sums, int64_t n, void *sta
         scale_f64(sums, n, scale);
         break;
     default:
-        scale_i32(sums, n, scale);
+        if (!setup->fixed)
+            scale_i32(sums, n, scale);
         break;
     }
-    stores[unit][setup->out_type](stage, sums, n);
+    (setup->fixed ? store_fixed : stores[setup->main.unit][setup->out_type])(stage, sums, n);
+    put(to, stage, bytes, setup->stream);
 }

@@ -6,26 +6,12 @@
 #include <string.h>
 
 #include "cpu/conv.h"
-#include "cpu/vector.h"
-
-#define JOIN_(a, b) a##_##b
-#define JOIN(a, b) JOIN_(a, b)
-
-#ifndef LEVEL_VECTOR
-/* Plain C has no streaming store. */
-static void put(void *restrict dst, const void *restrict src, int64_t bytes, bool stream)
-{
-    (void)stream;
-    memcpy(dst, src, (size_t)bytes);
-}
-
-static void finish_stream(bool stream)
-{
-    (void)stream;
-}
-#endif
+#include "cpu/level.h"
 
 #include "cpu/conv_lines.tmpl.h"
+#ifdef LEVEL_VECTOR
+#include "cpu/conv_finish_vector.tmpl.h"
+#endif
 #include "cpu/conv_finish.tmpl.h"
 
 typedef void sum_function(const twi_conv_pass *pass, const void *const *lines, int64_t x, int64_t n, void *band);
@@ -123,60 +109,94 @@ static char *line_in(const strip *s, int64_t quartet, int64_t line)
            line * bytes / (TWI_CONV_BAND / layout->rows);
 }
 
+/* The widened row r of a quartet, for a row pass. */
+static char *wide_line(const strip *s, int r)
+{
+    const twi_conv_setup *setup = s->setup;
+    return s->scratch + setup->wide_at +
+           r * twi_conv_pitch(setup->strip + setup->beside) * twi_conv_layouts[setup->row.unit].element;
+}
+
 /* The row pass of a quartet, from the widened rows into the ring. */
-static void filter_rows(const strip *s, int64_t quartet, const char *wide, int64_t wide_bytes)
+static void filter_rows(const strip *s, int64_t quartet)
 {
     const twi_conv_setup *setup = s->setup;
     const twi_conv_unit from = setup->row.unit;
     const twi_conv_unit to = setup->main.unit;
     const int64_t element = twi_conv_layouts[to].element;
-    const int64_t sums_bytes = TWI_CONV_CHUNK * twi_conv_layouts[from].sum;
+    const int64_t sums_row = TWI_CONV_CHUNK * twi_conv_layouts[from].sum;
     char *sums = s->scratch + setup->sums_at;
     const void *lines[TWI_CONV_BAND];
     for (int r = 0; r < TWI_CONV_BAND; r++)
-        lines[r] = wide + r * wide_bytes;
+        lines[r] = wide_line(s, r);
     for (int64_t x = 0; x < s->n; x += TWI_CONV_CHUNK) {
         const int64_t n = twi_min_i64(TWI_CONV_CHUNK, s->n - x);
         sum_functions[from](&setup->row, lines, x, n, sums);
         if (setup->fixed)
             for (int r = 0; r < TWI_CONV_BAND; r++)
-                shift_sums((uint32_t *)(void *)(sums + r * sums_bytes), n);
+                shift_sums((uint32_t *)(void *)(sums + r * sums_row), n);
         if (to == TWI_CONV_WORDS)
             for (int r = 0; r < TWI_CONV_BAND; r += 2)
-                (setup->fixed ? pair_fixed : pair_sums)(line_in(s, quartet, r / 2) + x * element, sums + r * sums_bytes,
-                                                        sums + (r + 1) * sums_bytes, n);
+                (setup->fixed ? pair_fixed : pair_sums)(line_in(s, quartet, r / 2) + x * element, sums + r * sums_row,
+                                                        sums + (r + 1) * sums_row, n);
         else
             for (int r = 0; r < TWI_CONV_BAND; r++)
-                widen_sums[from][to](line_in(s, quartet, r) + x * element, sums + r * sums_bytes, n);
+                widen_sums[from][to](line_in(s, quartet, r) + x * element, sums + r * sums_row, n);
     }
 }
 
-/* Brings the next four rows into the ring. */
+/* Elements x ... x + n - 1 of the lines, from four source rows. */
+static void make_lines(const strip *s, int64_t quartet, int64_t x, const char *const *rows, int64_t n)
+{
+    const twi_conv_setup *setup = s->setup;
+    const twi_conv_unit unit = setup->separable ? setup->row.unit : setup->main.unit;
+    const int64_t at = x * twi_conv_layouts[unit].element;
+    if (unit == TWI_CONV_BYTES) {
+        make_quad(line_in(s, quartet, 0) + at, rows, n);
+    } else if (unit == TWI_CONV_WORDS) {
+        for (int r = 0; r < TWI_CONV_BAND; r += 2)
+            make_pair(setup->type, line_in(s, quartet, r / 2) + at, rows[r], rows[r + 1], n);
+    } else {
+        for (int r = 0; r < TWI_CONV_BAND; r++)
+            widen_pixels[setup->type][unit]((setup->separable ? wide_line(s, r) : line_in(s, quartet, r)) + at, rows[r],
+                                            n);
+    }
+}
+
+/* Brings the next four rows into the ring: what lies beside the image by way of a copy, the rest from the source. */
 static void make_quartet(const strip *s, int64_t quartet)
 {
     const twi_conv_setup *setup = s->setup;
-    const int64_t pitch = twi_conv_pitch(setup->strip + setup->beside);
-    const int64_t raw_bytes = pitch * (int64_t)tw_type_size(setup->type);
-    const int64_t n = s->n + setup->beside;
-    char *raw = s->scratch + setup->raw_at;
-    char *wide = s->scratch + setup->wide_at;
-    for (int r = 0; r < TWI_CONV_BAND; r++)
-        fetch_row(setup, &s->job->src, s->job->first - setup->anchor_y + TWI_CONV_BAND * quartet + r, s->first, s->n,
-                  raw + r * raw_bytes);
-    if (setup->separable) {
-        const int64_t wide_bytes = pitch * twi_conv_layouts[setup->row.unit].element;
-        for (int r = 0; r < TWI_CONV_BAND; r++)
-            widen_pixels[setup->type][setup->row.unit](wide + r * wide_bytes, raw + r * raw_bytes, n);
-        filter_rows(s, quartet, wide, wide_bytes);
-    } else if (setup->main.unit == TWI_CONV_BYTES) {
-        make_quad(line_in(s, quartet, 0), raw, raw_bytes, n);
-    } else if (setup->main.unit == TWI_CONV_WORDS) {
-        for (int r = 0; r < TWI_CONV_BAND; r += 2)
-            make_pair(setup->type, line_in(s, quartet, r / 2), raw + r * raw_bytes, raw + (r + 1) * raw_bytes, n);
-    } else {
-        for (int r = 0; r < TWI_CONV_BAND; r++)
-            widen_pixels[setup->type][setup->main.unit](line_in(s, quartet, r), raw + r * raw_bytes, n);
+    const tw_image *src = &s->job->src;
+    const int64_t size = (int64_t)tw_type_size(setup->type);
+    const int64_t start = s->first - setup->before;
+    const int64_t end = start + s->n + setup->beside;
+    const int64_t left = twi_max_i64(0, -start);
+    const int64_t right = twi_max_i64(0, end - setup->elements);
+    const int64_t inner = end - start - left - right;
+    char *edge = s->scratch + setup->edge_at;
+    const char *rows[TWI_CONV_BAND];
+    const char *lefts[TWI_CONV_BAND];
+    const char *rights[TWI_CONV_BAND];
+    for (int r = 0; r < TWI_CONV_BAND; r++) {
+        const int64_t y = s->job->first - setup->anchor_y + TWI_CONV_BAND * quartet + r;
+        const int64_t row = twi_border_index(y, src->height, setup->border);
+        const char *from = row < 0 ? setup->outside : (const char *)src->data + row * src->pitch;
+        rows[r] = row < 0 ? from : from + (start + left) * size;
+        fetch_halo(setup, from, setup->halo + setup->before - left, left, edge);
+        lefts[r] = edge;
+        edge += left * size;
+        fetch_halo(setup, from, setup->halo + setup->before, right, edge);
+        rights[r] = edge;
+        edge += right * size;
     }
+    if (left > 0)
+        make_lines(s, quartet, 0, lefts, left);
+    make_lines(s, quartet, left, rows, inner);
+    if (right > 0)
+        make_lines(s, quartet, left + inner, rights, right);
+    if (setup->separable)
+        filter_rows(s, quartet);
 }
 
 /* Output rows y ... y + rows - 1 of the strip, from the lines of the ring. */
@@ -185,15 +205,15 @@ static void finish_band(const strip *s, const void *const *lines, int64_t y, int
     const twi_conv_setup *setup = s->setup;
     const tw_image *dst = &s->job->dst;
     const int64_t size = (int64_t)tw_type_size(setup->out_type);
-    const int64_t sums_bytes = TWI_CONV_CHUNK * twi_conv_layouts[setup->main.unit].sum;
+    const int64_t sums_row = TWI_CONV_CHUNK * twi_conv_layouts[setup->main.unit].sum;
     char *sums = s->scratch + setup->sums_at;
     char *stage = s->scratch + setup->stage_at;
     for (int64_t x = 0; x < s->n; x += TWI_CONV_CHUNK) {
         const int64_t n = twi_min_i64(TWI_CONV_CHUNK, s->n - x);
         sum_functions[setup->main.unit](&setup->main, lines, x, n, sums);
         for (int64_t r = 0; r < rows; r++) {
-            finish(setup, sums + r * sums_bytes, n, stage);
-            put((char *)dst->data + (y + r) * dst->pitch + (s->first + x) * size, stage, n * size, setup->stream);
+            char *to = (char *)dst->data + (y + r) * dst->pitch + (s->first + x) * size;
+            finish(setup, sums + r * sums_row, n, to, stage);
         }
     }
 }

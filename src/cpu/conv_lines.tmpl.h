@@ -22,30 +22,12 @@ static void copy_element(void *to, const void *from, int64_t size)
     }
 }
 
-/* Row y of the bordered source, for output elements first ... first + n - 1: to[0] is element first - before. */
-static void fetch_row(const twi_conv_setup *setup, const tw_image *src, int64_t y, int64_t first, int64_t n, char *to)
+/* Copies `count` elements beside row `from`, those that the table names from `halo` on. */
+static void fetch_halo(const twi_conv_setup *setup, const char *from, const int64_t *halo, int64_t count, char *to)
 {
     const int64_t size = (int64_t)tw_type_size(setup->type);
-    const int64_t row = twi_border_index(y, src->height, setup->border);
-    const char *from = (const char *)src->data + row * src->pitch;
-    const int64_t start = first - setup->before;
-    const int64_t end = start + n + setup->beside;
-    const int64_t low = twi_max_i64(start, 0);
-    const int64_t high = twi_min_i64(end, setup->elements);
-    if (row < 0) {
-        memcpy(to, setup->outside, (size_t)((end - start) * size));
-        return;
-    }
-    for (int64_t x = start; x < 0; x++, to += size) {
-        const int64_t at = setup->halo[x + setup->before];
-        copy_element(to, at < 0 ? setup->outside : from + at * size, size);
-    }
-    memcpy(to, from + low * size, (size_t)((high - low) * size));
-    to += (high - low) * size;
-    for (int64_t x = setup->elements; x < end; x++, to += size) {
-        const int64_t at = setup->halo[x - setup->elements + setup->before];
-        copy_element(to, at < 0 ? setup->outside : from + at * size, size);
-    }
+    for (int64_t i = 0; i < count; i++)
+        copy_element(to + i * size, halo[i] < 0 ? setup->outside : from + halo[i] * size, size);
 }
 
 /* ---- Widening: raw elements to those of a unit ------------------------------------------------------ */
@@ -128,13 +110,13 @@ static void make_pair(tw_type type, void *to, const void *upper, const void *low
     (type == TW_U8 ? pair_u8 : type == TW_U16 ? pair_u16 : pair_i16)(to, upper, lower, n);
 }
 
-static void make_quad(void *to, const void *raw, int64_t pitch, int64_t n)
+static void make_quad(void *to, const char *const *rows, int64_t n)
 {
     uint32_t *restrict out = to;
-    const uint8_t *restrict a = raw;
-    const uint8_t *restrict b = a + pitch;
-    const uint8_t *restrict c = b + pitch;
-    const uint8_t *restrict d = c + pitch;
+    const uint8_t *restrict a = (const uint8_t *)rows[0];
+    const uint8_t *restrict b = (const uint8_t *)rows[1];
+    const uint8_t *restrict c = (const uint8_t *)rows[2];
+    const uint8_t *restrict d = (const uint8_t *)rows[3];
     for (int64_t x = 0; x < n; x++)
         out[x] = a[x] | (uint32_t)b[x] << 8 | (uint32_t)c[x] << 16 | (uint32_t)d[x] << 24;
 }
