@@ -16,7 +16,7 @@ RULES = [
     ("src/core/*", ["tilewise.h", "core/*"]),
     ("src/ops/*", ["core/*", "ops/*"]),
     ("src/cpu/*", ["core/*", "cpu/*", "<omp.h>", "<immintrin.h>"]),
-    ("src/cuda/*.cu", ["core/exact.h", "cuda/cuda.h", "cuda/*.cuh"]),
+    ("src/cuda/*.cu", ["core/exact.h", "cuda/cuda.h", "cuda/*.cuh", "<cuda_fp16.h>"]),
     ("src/cuda/*.cuh", ["core/exact.h", "cuda/cuda.h", "cuda/*.cuh"]),
     ("src/cuda/cuda.h", ["core/exact.h"]),
     ("src/cuda/*", ["core/*", "cuda/*.h", "<cuda_runtime_api.h>", "<omp.h>"]),
