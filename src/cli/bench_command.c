@@ -65,8 +65,7 @@ static void print_notes(const twi_args *args, const twi_bench_result *result, bo
     printf(
         "\nkernel ms: a launch's share of %d in a row%s, after %d warm-ups; median, least and most of %d such figures. "
         "Clock: %s. It includes %s; it leaves out transfers, planning, allocation and files.\n",
-        (int)TWI_BENCH_LAUNCHES,
-        args->graph ? ", as CUDA graphs of 10" : " (fewer where they would take more than 2 s)",
+        (int)TWI_BENCH_LAUNCHES, args->graph ? ", as CUDA graphs of 10" : " (fewer where one takes more than 20 ms)",
         (int)TWI_BENCH_WARM_UPS, result->copy.kernel.count, cuda ? "the device's events" : "the host's",
         cuda ? "what lies between launches" : "starting the threads");
     printf("Images: %zu of src and dst in turn, pitch %" PRId64 " bytes, %.4g MiB together: %s.\n", result->pairs,

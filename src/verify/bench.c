@@ -10,6 +10,9 @@
 #include "verify/random.h"
 #include "verify/verify.h"
 
+/* A launch that is estimated to take longer is timed only by name. */
+static const double most_seconds = 2;
+
 /* The images and plans of a bench. */
 typedef struct bench {
     tw_context *context;
@@ -204,8 +207,11 @@ static tw_status make_row(bench *b, twi_prover *prover, const twi_variant *varia
     row->name = variant->name;
     b->variants[index] = variant;
     b->result->count++;
+    const double seconds = reason ? 0 : variant->code->cost(b->context, &b->result->problem) / 1e9;
     if (reason)
         (void)snprintf(row->why, sizeof row->why, "%s", reason);
+    else if (seconds > most_seconds && !b->request->variants)
+        (void)snprintf(row->why, sizeof row->why, "about %.2g s a launch; name it to have it timed", seconds);
     else
         prove(b, prover, variant, row);
     if (row->why[0] != '\0')
@@ -259,7 +265,7 @@ static tw_status warm_up(const bench *b, tw_plan *plan, twi_bench_row *row)
     double figure = 0;
     for (int i = 0; i < TWI_BENCH_WARM_UPS && milliseconds() - begin < 2000; i++)
         TWI_TRY(time_launches(b, plan, 1, &figure));
-    row->launches = figure > 20 ? (int)twi_max_i64(1, (int64_t)(2000 / figure)) : TWI_BENCH_LAUNCHES;
+    row->launches = figure > 20 ? (int)twi_max_i64(1, (int64_t)(500 / figure)) : TWI_BENCH_LAUNCHES;
     return TW_OK;
 }
 
@@ -274,7 +280,7 @@ static tw_status time_rounds(const bench *b, double (*kernel)[TWI_BENCH_ROUNDS],
     for (size_t i = 0; i < result->count; i++)
         if (b->plans[i])
             TWI_TRY(warm_up(b, b->plans[i], &result->rows[i]));
-    while (rounds < TWI_BENCH_ROUNDS && (rounds < 3 || milliseconds() - begin < 60e3)) {
+    while (rounds < TWI_BENCH_ROUNDS && (rounds < 3 || milliseconds() - begin < 20e3)) {
         TWI_TRY(time_launches(b, NULL, result->copy.launches, &copy[rounds]));
         for (size_t i = 0; i < result->count; i++) {
             if (!b->plans[i])

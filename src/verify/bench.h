@@ -8,7 +8,7 @@
 #include "core/plan.h"
 
 enum {
-    TWI_BENCH_LAUNCHES = 100, /* in a row, for one figure; fewer where they would take more than 2 s */
+    TWI_BENCH_LAUNCHES = 100, /* in a row, for one figure; fewer where one takes more than 20 ms */
     TWI_BENCH_WARM_UPS = 3,
     TWI_BENCH_ROUNDS = 9, /* figures of the copy and of each variant, in turn */
     TWI_BENCH_ROUND_TRIPS = 20,
