@@ -3,6 +3,13 @@
  * Pixels are as stored: no rotation, no colour conversion. What a file says beside its pixels (ICC profile,
  * resolution, EXIF, XMP, orientation, GeoTIFF tags, NoData) travels with the image, byte for byte, to
  * formats that hold it.
+ *
+ * PNG   1 to 16 bits; below 8 bits expanded to the full range, palette to RGB, tRNS to alpha
+ * JPEG  8 bits, grey or RGB; CMYK is refused; written at quality 95 without chroma subsampling (4:4:4)
+ * TIFF  1 to 4 samples a pixel, strips or tiles, either byte order, BigTIFF; half floats become f32; where 0 is
+ *       white the values are inverted; written as uncompressed strips, BigTIFF above 4 GB
+ * PNM   values as stored, u8 up to a maximum of 255, u16 above; a PBM's bits become 0 (black) and 255; PFM is f32
+ * NPY   height x width, or height x width x channels
  */
 #ifndef TWI_IO_H
 #define TWI_IO_H
@@ -28,7 +35,8 @@ typedef struct twi_io_image {
 } twi_io_image;
 
 /* Reads page `page` (0 is the first; more than 0 for multi-page TIFF only) of the file, "-" for stdin.
-   An image of more than `most_bytes` bytes of pixels is refused with TWI_IO_MEMORY before memory is taken. */
+   An image of more than `most_bytes` bytes of pixels, rows padded to the pitch, is refused with TWI_IO_MEMORY
+   before memory is taken. A TIFF from a pipe is kept in memory as a whole and may be about as large as that. */
 twi_io_status twi_io_read(const char *path, int64_t page, uint64_t most_bytes, twi_io_image *result);
 
 /* An image of that size with its own pixels, undefined, and no metadata. */
@@ -38,6 +46,8 @@ twi_io_status twi_io_create(int64_t width, int64_t height, int32_t channels, tw_
 twi_io_status twi_io_can_write(const char *path, const char *stdout_format, tw_type type, int32_t channels);
 
 /* Writes the image beside its name and renames it there; "-" is stdout, in `stdout_format` ("png", "npy", ...).
+   A replaced file's permissions are kept, and one that may not be written is left alone. A symbolic link stays: the
+   file that it leads to is replaced. Devices and pipes are written to directly.
    Metadata that the format cannot hold is listed in *lost, a sentence for a warning, "" if none
    (valid until the thread's next call); `lost` may be NULL. */
 twi_io_status twi_io_write(const char *path, const char *stdout_format, const twi_io_image *image, const char **lost);

@@ -184,6 +184,8 @@ static twi_io_status decode(j_decompress_ptr codec, failure *fault, input *in, c
     if (setjmp(fault->jump)) {
         if (in->ended)
             return twi_source_short(in->source);
+        if (fault->base.msg_code == JERR_OUT_OF_MEMORY)
+            return twi_io_fail(TWI_IO_MEMORY, in->source->name, "out of memory for libjpeg");
         return twi_io_fail(TWI_IO_INPUT, in->source->name, "damaged JPEG: %s", fault->text);
     }
     jpeg_create_decompress(codec);
