@@ -194,7 +194,8 @@ static twi_io_status choose_format(const char *path, const char *stdout_format, 
     *format = find_format(&ending);
     if (!*format) {
         list_endings(known, sizeof known, TW_TYPE_COUNT, 0);
-        return twi_io_fail(TWI_IO_USAGE, name, "\"%s\" names no format: use one of %s", ending, known);
+        return twi_io_fail(TWI_IO_USAGE, name, "%s\"%s\" names no format: use one of %s", standard ? "" : "its ending ",
+                           ending, known);
     }
     if (!(*format)->can_hold(ending, type, channels)) {
         list_endings(known, sizeof known, type, channels);
