@@ -55,8 +55,8 @@ def png(rows, chunks=()):
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + extra + chunk(b"IDAT", pixels) + chunk(b"IEND", b"")
 
 
-def tiff(pages):
-    """A little-endian file with one strip a page."""
+def tiff(pages, doubles={}):
+    """A little-endian file with one strip a page; `doubles` are further tags of each."""
     out = bytearray(b"II*\0\0\0\0\0")
     link = 4
     for rows in pages:
@@ -67,12 +67,26 @@ def tiff(pages):
         width, height = len(rows[0]), len(rows)
         tags = [(256, 4, width), (257, 4, height), (258, 3, 8), (259, 3, 1), (262, 3, 1), (273, 4, strip),
                 (277, 3, 1), (278, 4, height), (279, 4, width * height)]
-        out += struct.pack("<H", len(tags))
-        for tag, kind, value in tags:
-            out += struct.pack("<HHII", tag, kind, 1, value)
+        tags = [(tag, kind, 1, value) for tag, kind, value in tags]
+        after = len(out) + 2 + 12 * (len(tags) + len(doubles)) + 4
+        values = b""
+        for tag, numbers in sorted(doubles.items()):
+            tags.append((tag, 12, len(numbers), after + len(values)))
+            values += struct.pack("<%dd" % len(numbers), *numbers)
+        out += struct.pack("<H", len(tags)) + b"".join(struct.pack("<HHII", *tag) for tag in tags)
         link = len(out)
-        out += b"\0\0\0\0"
+        out += b"\0\0\0\0" + values
     return bytes(out)
+
+
+def tiff_doubles(data, wanted):
+    """The values of a tag of doubles on the first page of a little-endian file."""
+    (at,) = struct.unpack_from("<I", data, 4)
+    for entry in range(struct.unpack_from("<H", data, at)[0]):
+        tag, kind, count, value = struct.unpack_from("<HHII", data, at + 2 + 12 * entry)
+        if tag == wanted and kind == 12:
+            return list(struct.unpack_from("<%dd" % count, data, value))
+    return None
 
 
 def options_of_help(command):
@@ -186,6 +200,19 @@ class Box(CommandTest):
         view = self.works("box", "-", "-", "--view", "3,4,9,6", "--border", "mirror", stdin=pgm(rows))
         whole = self.works("box", "-", "-", "--border", "mirror", stdin=pgm(part))
         self.assertEqual(view, whole)
+
+    def test_a_view_keeps_its_place_on_the_map(self):
+        points, scale, matrix = 33922, 33550, 34264
+        self.write("in.tif", tiff([IMPULSE], {points: [0, 0, 0, 500, 900, 0], scale: [10, 20, 0]}))
+        self.works("box", "--view", "2,1,3,3", "in.tif", "out.tif")
+        self.assertEqual(tiff_doubles(self.read("out.tif"), points), [-2, -1, 0, 500, 900, 0])
+        self.assertEqual(tiff_doubles(self.read("out.tif"), scale), [10, 20, 0])
+        self.works("box", "in.tif", "out.tif")
+        self.assertEqual(tiff_doubles(self.read("out.tif"), points), [0, 0, 0, 500, 900, 0])
+        self.write("in.tif", tiff([IMPULSE], {matrix: [10, 1, 0, 500, 2, -20, 0, 900, 0, 0, 1, 0, 0, 0, 0, 1]}))
+        self.works("box", "--view", "2,1,3,3", "in.tif", "out.tif")
+        self.assertEqual(tiff_doubles(self.read("out.tif"), matrix),
+                         [10, 1, 0, 521, 2, -20, 0, 884, 0, 0, 1, 0, 0, 0, 0, 1])
 
     def test_pages(self):
         self.write("in.tif", tiff([[[9] * 3] * 3, IMPULSE]))

@@ -161,6 +161,7 @@ static twi_exit write_output(filter *f)
     const char *lost = "";
     f->output.metadata = f->input.metadata;
     f->input.metadata = NULL;
+    twi_io_crop(&f->output, f->args->view_x, f->args->view_y);
     const twi_io_status status = twi_io_write(f->args->operands[1], f->format, &f->output, &lost);
     if (status != TWI_IO_OK)
         return twi_complain_io(status);

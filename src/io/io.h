@@ -52,6 +52,10 @@ twi_io_status twi_io_can_write(const char *path, const char *stdout_format, tw_t
    (valid until the thread's next call); `lost` may be NULL. */
 twi_io_status twi_io_write(const char *path, const char *stdout_format, const twi_io_image *image, const char **lost);
 
+/* Tells the metadata that the image is now a part of the one that was read, its first pixel that one's (x, y):
+   the georeference moves along. */
+void twi_io_crop(twi_io_image *image, int64_t x, int64_t y);
+
 /* Frees pixels and metadata and clears the struct. */
 void twi_io_free(twi_io_image *image);
 

@@ -190,6 +190,44 @@ bool twi_metadata_from_tiff(twi_metadata *metadata, twi_directories *directories
            copy_tags(tags, geo_tags, COUNT(geo_tags), &metadata->geo);
 }
 
+/* Double `index` of a tag's data. */
+static double double_at(const uint8_t *data, size_t index)
+{
+    double value;
+    const uint64_t bits = twi_get(data + 8 * index, 8, false);
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static void add_to_double(uint8_t *data, size_t index, double addend)
+{
+    const double value = double_at(data, index) + addend;
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    twi_put(data + 8 * index, 8, false, bits);
+}
+
+/* GeoTIFF ties raster positions (i, j, k) to places by points, or by a 4x4 matrix in rows. */
+void twi_io_crop(twi_io_image *image, int64_t x, int64_t y)
+{
+    const twi_tags *geo = image->metadata ? &image->metadata->geo : NULL;
+    for (size_t i = 0; geo && i < geo->count; i++) {
+        const twi_tag *tag = &geo->list[i];
+        if (tag->type != TWI_TAG_DOUBLE)
+            continue;
+        if (tag->id == TWI_TAG_TIE_POINTS) {
+            for (size_t point = 0; point + 6 <= tag->count; point += 6) {
+                add_to_double(tag->data, point, -(double)x);
+                add_to_double(tag->data, point + 1, -(double)y);
+            }
+        } else if (tag->id == TWI_TAG_TRANSFORMATION && tag->count == 16) {
+            for (size_t row = 0; row < 12; row += 4)
+                add_to_double(tag->data, row + 3,
+                              double_at(tag->data, row) * (double)x + double_at(tag->data, row + 1) * (double)y);
+        }
+    }
+}
+
 static bool add_resolution(const twi_metadata *metadata, twi_tags *tags)
 {
     static const uint16_t units[] = {

@@ -52,6 +52,7 @@ enum {
     TWI_TAG_LONG = 4,
     TWI_TAG_RATIONAL = 5,
     TWI_TAG_UNDEFINED = 7,
+    TWI_TAG_DOUBLE = 12,
     TWI_TAG_IFD = 13,
     TWI_TAG_LONG8 = 16,
     TWI_TAG_IFD8 = 18
