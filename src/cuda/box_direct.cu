@@ -12,12 +12,14 @@ template <typename T> static __global__ void box_direct(const twi_cuda_box box)
     const int64_t left = pixel - box.anchor_x;
     const int64_t top = y - box.anchor_y;
     typename twi_sums<T>::Sum sum;
-    if (left >= 0 && top >= 0 && left + box.window_width <= box.width && top + box.window_height <= box.height)
+    if (left >= 0 && top >= 0 && left + box.window_width <= box.width && top + box.window_height <= box.height) {
+        const char *const corner = (const char *)(twi_row<T>(box, top) + left * box.channels + channel);
         sum = twi_sum_window<T>(
-            box, [&](int32_t i, int32_t j) { return twi_row<T>(box, top + j)[(left + i) * box.channels + channel]; });
-    else
+            box, [&](int32_t i, int32_t j) { return ((const T *)(corner + j * box.src_pitch))[i * box.channels]; });
+    } else {
         sum =
             twi_sum_window<T>(box, [&](int32_t i, int32_t j) { return twi_read<T>(box, left + i, top + j, channel); });
+    }
     twi_write(box, element, y, twi_mean<T>(sum, box));
 }
 

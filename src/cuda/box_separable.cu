@@ -77,6 +77,12 @@ static __device__ __forceinline__ int64_t pass_row(const twi_cuda_pass &pass)
     return pass.first + (int64_t)blockIdx.y * blockDim.y + threadIdx.y;
 }
 
+/* Called, not inlined 31 times: it serves threads near the image's edge only. */
+static __device__ __noinline__ int64_t border_index(int64_t i, int64_t n, int32_t border)
+{
+    return twi_border_index(i, n, border);
+}
+
 /* The first pass along rows: values are the image's elements, rows and columns outside it by the border. */
 template <typename T> static __global__ void separable_first(const twi_cuda_pass pass)
 {
@@ -88,11 +94,14 @@ template <typename T> static __global__ void separable_first(const twi_cuda_pass
     const int64_t element = pass.chunk_left + column - offset;
     const int64_t pixel = twi_pixel(element + offset, channels) - box.anchor_x;
     const int32_t channel = (int32_t)(element - pixel * channels);
-    const int64_t y = pass.chunk_top + row - box.anchor_y;
-    const bool inside = pixel >= 0 && pixel + 16 <= box.width && y >= 0 && y < box.height;
+    const int64_t y = border_index(pass.chunk_top + row - box.anchor_y, box.height, box.border);
+    const T *const line = twi_row<T>(box, y < 0 ? 0 : y) + channel;
+    const bool inside = pixel >= 0 && pixel + 16 <= box.width && y >= 0;
     const auto at = [&](int32_t i) {
-        return twi_begin<Sum<T>, T>(inside ? twi_row<T>(box, y)[element + (int64_t)i * channels]
-                                           : twi_read<T>(box, pixel + i, y, channel));
+        int64_t x = pixel + i;
+        if (!inside)
+            x = y < 0 ? -1 : border_index(x, box.width, box.border);
+        return twi_begin<Sum<T>, T>(x < 0 ? (T)box.value : line[x * channels]);
     };
     run_pass<Sum<T>>(pass, column, row, at, at,
                      [&](int64_t place, Sum<T> sum) { ((Sum<T> *)pass.after)[place] = sum; });

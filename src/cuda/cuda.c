@@ -310,7 +310,7 @@ static int64_t image_row_bytes(const tw_image *image)
 
 static tw_status copy_image(const tw_context *context, const tw_image *src, const tw_image *dst)
 {
-    const cudaStream_t stream = twi_cuda_state_of(context)->compute;
+    cudaStream_t stream = twi_cuda_state_of(context)->compute;
     TWI_TRY(twi_cuda_copy_rows(context, dst->data, dst->pitch, src->data, src->pitch, image_row_bytes(src), src->height,
                                stream));
     TWI_CUDA(cudaStreamSynchronize(stream));
@@ -348,7 +348,7 @@ static int64_t rows_per_report(const tw_plan *plan)
 
 static tw_status run_device(const tw_plan *plan, const tw_image *src, const tw_image *dst)
 {
-    const cudaStream_t stream = twi_cuda_state_of(plan->context)->compute;
+    cudaStream_t stream = twi_cuda_state_of(plan->context)->compute;
     const int64_t height = plan->problem.height;
     const int64_t step = rows_per_report(plan);
     twi_job job;
