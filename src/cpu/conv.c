@@ -13,9 +13,9 @@ static const int64_t stream_bytes = 8 << 20;
 static const int64_t ring_bytes = 256 << 10;
 
 const twi_conv_layout twi_conv_layouts[TWI_CONV_UNITS] = {
-    [TWI_CONV_BYTES] = {4, 4, 4, 4}, [TWI_CONV_WORDS] = {2, 4, 4, 4},  [TWI_CONV_I32] = {1, 4, 4, 4},
-    [TWI_CONV_I64] = {1, 8, 8, 8},   [TWI_CONV_I128] = {1, 16, 8, 16}, [TWI_CONV_F32] = {1, 4, 4, 4},
-    [TWI_CONV_F64] = {1, 8, 8, 8},
+    [TWI_CONV_BYTES] = {4, 4, 4, 4}, [TWI_CONV_WORDS] = {2, 4, 4, 4}, [TWI_CONV_FOLD] = {1, 1, 2, 4},
+    [TWI_CONV_I32] = {1, 4, 4, 4},   [TWI_CONV_I64] = {1, 8, 8, 8},   [TWI_CONV_I128] = {1, 16, 8, 16},
+    [TWI_CONV_F32] = {1, 4, 4, 4},   [TWI_CONV_F64] = {1, 8, 8, 8},
 };
 
 /* An area of count * size bytes at the end of *total. False: it cannot be counted. */
@@ -136,6 +136,29 @@ static void make_taps(twi_conv_pass *pass, numbers weights, int64_t channels, in
                 pass->count += make_tap(pass, weights, line, i, piece, limit, channels);
 }
 
+/*
+ * A symmetric row is folded in the middle: tap t stands for the two elements `offset` to both sides of it, with one
+ * weight. The middle itself is counted twice, with half its weight, which is even (twi_gaussian_fixed takes two at a
+ * time from it); a weight of 2^15 is cut in two. The number of taps is even.
+ */
+static void make_folds(twi_conv_pass *pass, numbers weights, int64_t channels)
+{
+    const int32_t radius = pass->width / 2;
+    int16_t *to = pass->weights;
+    pass->count = 0;
+    for (int32_t i = 0; i <= radius; i++) {
+        int64_t rest = weights.integers[radius + i] / (i == 0 ? 2 : 1);
+        for (; rest > 0; rest -= to[pass->count - 1]) {
+            pass->taps[pass->count].offset = (int32_t)(i * channels);
+            to[pass->count++] = (int16_t)twi_min_i64(rest, INT16_MAX);
+        }
+    }
+    if (pass->count % 2 != 0) {
+        pass->taps[pass->count].offset = 0;
+        to[pass->count++] = 0;
+    }
+}
+
 /* ---- Weights of a problem ------------------------------------------------------------------------ */
 
 /* Fills the pass's weights in host memory as its arithmetic wants them; the divisor's sign goes into `main`. */
@@ -191,7 +214,10 @@ static tw_status make_pass(tw_plan *plan, const twi_conv_choice *choice, twi_con
     if (status == TW_OK) {
         pass->taps = memory;
         pass->weights = (char *)memory + tap_bytes;
-        make_taps(pass, weights, problem->channels, pieces, level);
+        if (pass->unit == TWI_CONV_FOLD)
+            make_folds(pass, weights, problem->channels);
+        else
+            make_taps(pass, weights, problem->channels, pieces, level);
         /* u16 and fixed-point rows are shifted into i16: what that takes away from the sum */
         if (pass->unit == TWI_CONV_WORDS && (choice->fixed || (!choice->separable && problem->type == TW_U16)))
             for (int64_t i = 0; i < count; i++)

@@ -19,6 +19,7 @@
 typedef enum twi_conv_unit {
     TWI_CONV_BYTES, /* an element is 4 u8 of 4 rows, a weight 4 bytes; sums of 32 bits (vector levels only) */
     TWI_CONV_WORDS, /* an element is 2 i16 of 2 rows, a weight 2 i16; sums of 32 bits (vector levels only) */
+    TWI_CONV_FOLD,  /* the row pass of the fixed-point Gaussian: an element is an u8 (vector levels only) */
     TWI_CONV_I32,
     TWI_CONV_I64,
     TWI_CONV_I128, /* weights of 64 bits */

@@ -84,6 +84,7 @@ int64_t twi_conv_piece(twi_conv_unit unit, twi_conv_level level)
     case TWI_CONV_BYTES: /* AVX2 adds two products of a byte and a weight in 16 bits: 2 * 255 * 64 fits */
         return level == TWI_CONV_AVX2 ? 64 : INT8_MAX;
     case TWI_CONV_WORDS:
+    case TWI_CONV_FOLD:
         return INT16_MAX;
     default:
         return INT64_MAX;
@@ -108,8 +109,8 @@ static twi_conv_unit unit_for(bool bytes, int64_t element, twi_i128 largest, twi
 static double pass_time(twi_conv_unit unit, int32_t width, int32_t height)
 {
     static const double unit_time[] = {
-        [TWI_CONV_BYTES] = 1, [TWI_CONV_WORDS] = 1, [TWI_CONV_I32] = 1, [TWI_CONV_I64] = 6,
-        [TWI_CONV_I128] = 60, [TWI_CONV_F32] = 1,   [TWI_CONV_F64] = 2,
+        [TWI_CONV_BYTES] = 1, [TWI_CONV_WORDS] = 1, [TWI_CONV_FOLD] = 0.25, [TWI_CONV_I32] = 1,
+        [TWI_CONV_I64] = 6,   [TWI_CONV_I128] = 60, [TWI_CONV_F32] = 1,     [TWI_CONV_F64] = 2,
     };
     const int rows = twi_conv_layouts[unit].rows;
     const int32_t lines = height == 1 ? 2 : (height + TWI_CONV_BAND - 2 + rows) / rows;
@@ -169,7 +170,7 @@ void twi_conv_choose(const tw_problem *problem, twi_conv_level level, twi_conv_c
     *choice = (twi_conv_choice){.separable = problem->op != TW_OP_CORRELATE};
     if (problem->op == TW_OP_GAUSSIAN) {
         choice->fixed = twi_gaussian_is_fixed(problem);
-        choice->row = choice->fixed ? TWI_CONV_I32 : TWI_CONV_F64;
+        choice->row = !choice->fixed ? TWI_CONV_F64 : level == TWI_CONV_C ? TWI_CONV_I32 : TWI_CONV_FOLD;
         choice->main = !choice->fixed ? TWI_CONV_F64 : level == TWI_CONV_C ? TWI_CONV_I32 : TWI_CONV_WORDS;
         return;
     }

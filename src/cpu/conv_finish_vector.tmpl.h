@@ -78,12 +78,24 @@ INLINE void narrow(tw_type type, char *to, const int32_t *sums, int64_t n, const
         narrow_words(to, sums, n, by, division, false, stream);
 }
 
+/* Sums of 24 fractional bits, in the order of conv_fold.tmpl.h. */
+INLINE void narrow_fixed(char *to, const int32_t *sums, int64_t n, bool stream)
+{
+    for (int64_t x = 0; x < n; x += 4 * LANES) {
+        const vec a = OP(srli_epi32)(v_load(sums + x), 24);
+        const vec b = OP(srli_epi32)(v_load(sums + x + LANES), 24);
+        const vec c = OP(srli_epi32)(v_load(sums + x + 2 * LANES), 24);
+        const vec d = OP(srli_epi32)(v_load(sums + x + 3 * LANES), 24);
+        v_put(to + x, OP(packus_epi16)(OP(packs_epi32)(a, b), OP(packs_epi32)(c, d)), stream);
+    }
+}
+
 /* False: not for these units, types or divisors. */
 static bool finish_vectors(const twi_conv_setup *setup, const int32_t *sums, int64_t n, char *to, char *stage)
 {
     const twi_conv_scale *scale = &setup->scale;
     const bool narrows = setup->out_type == TW_U8 || setup->out_type == TW_U16 || setup->out_type == TW_I16;
-    if (setup->main.unit > TWI_CONV_I32 || !narrows || setup->fixed || scale->division == TWI_CONV_DOUBLE)
+    if (setup->main.unit > TWI_CONV_I32 || !narrows || scale->division == TWI_CONV_DOUBLE)
         return false;
     const float inverse = 1.0f / (float)scale->divisor;
     const scaler by = {
@@ -96,7 +108,11 @@ static bool finish_vectors(const twi_conv_setup *setup, const int32_t *sums, int
     const bool direct = n % TWI_CONV_TILE == 0 && (!setup->stream || (uintptr_t)to % VEC == 0);
     const bool stream = direct && setup->stream;
     char *out = direct ? to : stage;
-    if (scale->division == TWI_CONV_SHIFT && stream)
+    if (setup->fixed && stream)
+        narrow_fixed(out, sums, n, true);
+    else if (setup->fixed)
+        narrow_fixed(out, sums, n, false);
+    else if (scale->division == TWI_CONV_SHIFT && stream)
         narrow(setup->out_type, out, sums, n, &by, TWI_CONV_SHIFT, true);
     else if (scale->division == TWI_CONV_SHIFT)
         narrow(setup->out_type, out, sums, n, &by, TWI_CONV_SHIFT, false);

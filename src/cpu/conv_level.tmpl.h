@@ -44,6 +44,7 @@ typedef void sum_function(const twi_conv_pass *pass, const void *const *lines, i
 
 #ifdef LEVEL_VECTOR
 #include "cpu/conv_vector.tmpl.h"
+#include "cpu/conv_fold.tmpl.h"
 #else
 #define NAME i32
 #define T uint32_t
@@ -129,6 +130,14 @@ static void filter_rows(const strip *s, int64_t quartet)
     const void *lines[TWI_CONV_BAND];
     for (int r = 0; r < TWI_CONV_BAND; r++)
         lines[r] = wide_line(s, r);
+#ifdef LEVEL_VECTOR
+    if (from == TWI_CONV_FOLD) {
+        for (int r = 0; r < TWI_CONV_BAND; r += 2)
+            fold_rows(&setup->row, (const uint8_t *)lines[r] + setup->beside / 2,
+                      (const uint8_t *)lines[r + 1] + setup->beside / 2, s->n, line_in(s, quartet, r / 2));
+        return;
+    }
+#endif
     for (int64_t x = 0; x < s->n; x += TWI_CONV_CHUNK) {
         const int64_t n = twi_min_i64(TWI_CONV_CHUNK, s->n - x);
         sum_functions[from](&setup->row, lines, x, n, sums);

@@ -56,6 +56,7 @@ static void JOIN(sum_tile, NAME)(const twi_conv_pass *pass, const void *const *l
 static void JOIN(sum, NAME)(const twi_conv_pass *pass, const void *const *lines, int64_t x, int64_t n, void *band)
 {
     const int64_t tile = (int64_t)(sizeof(JOIN(columns, NAME)) / sizeof(T));
-    for (int64_t i = 0; i < n; i += tile)
+    const int64_t end = (n + TWI_CONV_TILE - 1) / TWI_CONV_TILE * TWI_CONV_TILE; /* the blocks of conv_fold.tmpl.h */
+    for (int64_t i = 0; i < end; i += tile)
         JOIN(sum_tile, NAME)(pass, lines, x + i, (T *)band + i);
 }
