@@ -1,7 +1,8 @@
 /* box, variant direct: each thread makes one output and reads its whole neighbourhood from global memory. */
 #include "cuda/box.cuh"
 
-template <typename T> static __global__ void box_direct(const twi_cuda_box box)
+template <typename T>
+static __global__ void __launch_bounds__(TWI_CUDA_MOST_THREADS, 1) box_direct(const twi_cuda_box box)
 {
     const int64_t element = box.left + (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     const int64_t y = box.first + (int64_t)blockIdx.y * blockDim.y + threadIdx.y;

@@ -21,7 +21,8 @@ template <> __device__ __forceinline__ float fetch<float>(cudaTextureObject_t te
     return __uint_as_float(fetch<uint32_t>(texture, x, y));
 }
 
-template <typename T> static __global__ void box_texture(const twi_cuda_box_texture argument)
+template <typename T>
+static __global__ void __launch_bounds__(TWI_CUDA_MOST_THREADS, 1) box_texture(const twi_cuda_box_texture argument)
 {
     const twi_cuda_box &box = argument.box;
     const cudaTextureObject_t texture = argument.texture;

@@ -12,7 +12,8 @@
 
 extern __shared__ double twi_tile[];
 
-template <typename T> static __global__ void box_tiled(const twi_cuda_box box)
+template <typename T>
+static __global__ void __launch_bounds__(TWI_CUDA_MOST_THREADS, 1) box_tiled(const twi_cuda_box box)
 {
     T *const tile = (T *)twi_tile;
     const int64_t columns = box.width * box.channels;

@@ -52,6 +52,9 @@ typedef struct twi_cuda_box {
 /* A kernel's address for each element type, in the order of tw_type (u8 u16 i16 i32 f32 f64); NULL: none. */
 enum { TWI_CUDA_TYPES = 6 };
 
+/* Kernels whose blocks may have any shape are compiled for blocks of this many threads: what the hardware has. */
+enum { TWI_CUDA_MOST_THREADS = 1024 };
+
 /* box_direct.cu, box_tiled.cu: a thread an output element, blocks of any shape. */
 extern const void *const twi_cuda_box_direct[TWI_CUDA_TYPES];
 extern const void *const twi_cuda_box_tiled[TWI_CUDA_TYPES];
