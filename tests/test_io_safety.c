@@ -85,9 +85,8 @@ static void an_image_beyond_the_limit_is_refused_before_memory_is_taken(void **s
 {
     (void)state;
     twi_io_image image;
-    const char *path = in_folder("a.tif");
     for (size_t i = 0; i < COUNT(lossless); i++) {
-        path = in_folder(lossless[i]);
+        const char *path = in_folder(lossless[i]);
         image = noise_image(64, 64, 3, TW_U8);
         assert_io_ok(twi_io_write(path, NULL, &image, NULL));
         twi_io_free(&image);

@@ -193,8 +193,8 @@ static twi_io_status prepare(png_structp png, png_infop info, job *work, const t
     png_read_info(png, info);
     const uint64_t width = png_get_image_width(png, info);
     const uint64_t height = png_get_image_height(png, info);
-    const int colours = png_get_color_type(png, info) & PNG_COLOR_MASK_COLOR ? 3 : 1;
-    const int alpha = png_get_color_type(png, info) & PNG_COLOR_MASK_ALPHA || png_get_valid(png, info, PNG_INFO_tRNS);
+    const int colours = (png_get_color_type(png, info) & PNG_COLOR_MASK_COLOR) ? 3 : 1;
+    const int alpha = (png_get_color_type(png, info) & PNG_COLOR_MASK_ALPHA) || png_get_valid(png, info, PNG_INFO_tRNS);
     /* before libpng takes memory for a row */
     TWI_IO_TRY(twi_source_expect(work->source, png_get_rowbytes(png, info) * height / DEFLATE_RATIO));
     TWI_IO_TRY(twi_image_take(work->source, request, width, height, colours + alpha,
