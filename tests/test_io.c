@@ -4,7 +4,7 @@
 #include "testing_io.h"
 #include "io/metadata.h"
 
-static const int64_t no_limit = INT64_MAX;
+static const uint64_t no_limit = UINT64_MAX;
 
 /* ---- Reading files that others made ----------------------------------------------------------- */
 

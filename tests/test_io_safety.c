@@ -7,7 +7,7 @@
 #include "io/format.h"
 #include "io/tags.h"
 
-static const int64_t no_limit = INT64_MAX;
+static const uint64_t no_limit = UINT64_MAX;
 
 static const char *const lossless[] = {"a.png", "a.jpg", "a.tif", "a.pnm", "a.npy"};
 
