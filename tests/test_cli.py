@@ -501,7 +501,7 @@ class Devices(CommandTest):
         reason = self.info["cuda_reason"]
         self.assertNotEqual(reason, "")
         self.fails(6, ["box", "--device", "cuda", "in.pgm", "out.pgm"], "cuda", reason)
-        self.fails(6, ["verify", "box", "--device", "cuda"], "cuda", reason)
+        self.fails(6, ["verify", "box", "--device", "cuda", "--variant", "direct,tiled"], "cuda", reason)
         self.fails(6, ["bench", "box", "--device", "cuda:0"], "cuda", reason)
         for variant in json.loads(self.works("explain", "--list", "box", "--json"))["variants"]:
             if variant["device"] == "cuda":
@@ -514,7 +514,12 @@ class Devices(CommandTest):
         self.fails(6, ["box", "--device", "cuda:99", "in.pgm", "out.pgm"], "cuda")
 
     def test_a_variant_of_another_device(self):
-        self.fails(2, ["box", "--device", "cuda", "--variant", "reference", "in.pgm", "out.pgm"], "reference", "cpu")
+        variants = json.loads(self.works("explain", "--list", "box", "--json"))["variants"]
+        for device, other in (("cpu", "cuda"), ("cuda", "cpu")):
+            only = {v["name"] for v in variants if v["device"] == device}
+            only -= {v["name"] for v in variants if v["device"] == other}
+            if only and (other == "cpu" or self.info["cuda"]):
+                self.fails(2, ["box", "--device", other, "--variant", min(only), "in.pgm", "out.pgm"], min(only), other)
 
 
 class Printing(CommandTest):

@@ -25,6 +25,9 @@ twi_exit twi_complain(twi_exit code, const char *format, ...) __attribute__((for
 twi_exit twi_complain_status(tw_status status);
 twi_exit twi_complain_io(twi_io_status status);
 
+/* Whether the device that --device names is there; if not, the line has been printed. */
+twi_exit twi_require_device(const struct twi_args *args);
+
 /* Opens the device that --device and --variant ask for. `variants` is a list split by commas or NULL;
    progress may be NULL. On failure the line has been printed. */
 twi_exit twi_open_context(const struct twi_args *args, tw_op op, tw_progress progress, void *user,

@@ -63,8 +63,10 @@ static twi_exit check_variants(const char *variants, tw_op op, tw_backend *backe
         const unsigned backends = backends_of(op, name);
         if (!backends) {
             const char *near = twi_near(name, variant_name, &op);
-            return twi_complain(TWI_EXIT_USAGE, "--variant '%s': %s has none of that name: %s%s", name, tw_op_name(op),
-                                near ? "did you mean " : "see tilewise explain --list ", near ? near : tw_op_name(op));
+            return twi_complain(TWI_EXIT_USAGE,
+                                near ? "--variant '%s': did you mean %s?"
+                                     : "--variant '%s': this build has none: see 'tilewise explain --list %s'",
+                                name, near ? near : tw_op_name(op));
         }
         if (*backend != TW_AUTO && !(backends & (1u << *backend)))
             return twi_complain(TWI_EXIT_USAGE, "--variant %s is not for --device %s: use --device %s", name,
@@ -81,6 +83,13 @@ static twi_exit check_variants(const char *variants, tw_op op, tw_backend *backe
     return TWI_EXIT_DONE;
 }
 
+twi_exit twi_require_device(const twi_args *args)
+{
+    if (args->backend != TW_CUDA || tw_cuda_reason()[0] == '\0')
+        return TWI_EXIT_DONE;
+    return twi_complain(TWI_EXIT_DEVICE, "--device cuda: %s", tw_cuda_reason());
+}
+
 twi_exit twi_open_context(const twi_args *args, tw_op op, tw_progress progress, void *user, tw_context **context)
 {
     tw_context_options options = tw_context_defaults();
@@ -89,11 +98,11 @@ twi_exit twi_open_context(const twi_args *args, tw_op op, tw_progress progress, 
     options.threads = args->threads;
     options.progress = progress;
     options.progress_user = user;
-    if (args->variant) {
-        const twi_exit result = check_variants(args->variant, op, &options.backend);
-        if (result != TWI_EXIT_DONE)
-            return result;
-    }
+    twi_exit result = twi_require_device(args);
+    if (result == TWI_EXIT_DONE && args->variant)
+        result = check_variants(args->variant, op, &options.backend);
+    if (result != TWI_EXIT_DONE)
+        return result;
     const tw_status status = tw_context_create(&options, context);
     return status == TW_OK ? TWI_EXIT_DONE : twi_complain_status(status);
 }

@@ -32,8 +32,7 @@ twi_exit twi_complain_status(tw_status status)
         [TW_ERROR_CUDA] = TWI_EXIT_NO,
         [TW_ERROR_CANCELLED] = TWI_EXIT_NO,
     };
-    /* only a back end that was asked for, by its name or a variant's, can be missing */
-    return twi_complain(codes[status], "%s%s", status == TW_ERROR_DEVICE ? "device cuda: " : "", tw_error_message());
+    return twi_complain(codes[status], "%s", tw_error_message());
 }
 
 twi_exit twi_complain_io(twi_io_status status)

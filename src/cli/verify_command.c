@@ -46,6 +46,10 @@ static twi_exit verify(const twi_args *args, json_t *failures)
     };
     if (args->operands[0] && !twi_find_op(args->operands[0], &request.op))
         return TWI_EXIT_USAGE;
+    const twi_exit found = twi_require_device(args);
+    if (found != TWI_EXIT_DONE)
+        return found;
+    (void)setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* a line that is done is seen, whatever comes after */
     const tw_status status = twi_verify(&request, &result);
     if (status != TW_OK)
         return twi_complain_status(status);
