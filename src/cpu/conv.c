@@ -13,9 +13,9 @@ static const int64_t stream_bytes = 8 << 20;
 static const int64_t ring_bytes = 256 << 10;
 
 const twi_conv_layout twi_conv_layouts[TWI_CONV_UNITS] = {
-    [TWI_CONV_BYTES] = {4, 4, 4, 4}, [TWI_CONV_WORDS] = {2, 4, 4, 4}, [TWI_CONV_FOLD] = {1, 1, 2, 4},
-    [TWI_CONV_I32] = {1, 4, 4, 4},   [TWI_CONV_I64] = {1, 8, 8, 8},   [TWI_CONV_I128] = {1, 16, 8, 16},
-    [TWI_CONV_F32] = {1, 4, 4, 4},   [TWI_CONV_F64] = {1, 8, 8, 8},
+    [TWI_CONV_BYTES] = {4, 4, 4, 4},  [TWI_CONV_WORDS] = {2, 4, 4, 4}, [TWI_CONV_PAIRS] = {1, 1, 4, 2},
+    [TWI_CONV_FOLD] = {1, 1, 2, 4},   [TWI_CONV_I32] = {1, 4, 4, 4},   [TWI_CONV_I64] = {1, 8, 8, 8},
+    [TWI_CONV_I128] = {1, 16, 8, 16}, [TWI_CONV_F32] = {1, 4, 4, 4},   [TWI_CONV_F64] = {1, 8, 8, 8},
 };
 
 /* An area of count * size bytes at the end of *total. False: it cannot be counted. */
@@ -136,6 +136,30 @@ static void make_taps(twi_conv_pass *pass, numbers weights, int64_t channels, in
                 pass->count += make_tap(pass, weights, line, i, piece, limit, channels);
 }
 
+/* Line by line, the columns two at a time; a weight is the two bytes, twice. */
+static void make_pairs(twi_conv_pass *pass, numbers weights, const twi_conv_pairs *pairs, int64_t channels)
+{
+    uint32_t *to = pass->weights;
+    pass->count = 0;
+    for (int32_t line = 0; line < pass->height + TWI_CONV_BAND - 1; line++) {
+        for (int32_t k = 0; k < pairs->count; k += 2) {
+            const int32_t a = pairs->columns[k];
+            const int32_t b = pairs->columns[k + 1];
+            twi_conv_tap tap = {line, (int32_t)(a * channels), (int32_t)(b * channels), 0};
+            for (int r = 0; r < TWI_CONV_BAND; r++) {
+                const int64_t at = (int64_t)(line - r) * pass->width;
+                const bool inside = line >= r && line - r < pass->height;
+                const uint8_t first = inside ? (uint8_t)weights.integers[at + a] : 0;
+                const uint8_t second = inside && a != b ? (uint8_t)weights.integers[at + b] : 0;
+                to[pass->count * TWI_CONV_BAND + r] = (uint32_t)(first | second << 8) * 0x10001u;
+                tap.rows |= (uint32_t)(first != 0 || second != 0) << r;
+            }
+            pass->taps[pass->count] = tap;
+            pass->count += tap.rows != 0;
+        }
+    }
+}
+
 /*
  * A symmetric row is folded in the middle: tap t stands for the two elements `offset` to both sides of it, with one
  * weight. The middle itself is counted twice, with half its weight, which is even (twi_gaussian_fixed takes two at a
@@ -207,7 +231,7 @@ static tw_status make_pass(tw_plan *plan, const twi_conv_choice *choice, twi_con
     fill_weights(problem, choice, main, values);
     const numbers weights = {floats ? NULL : values, floats ? values : NULL};
     const int64_t pieces = pieces_of(pass->unit, level, weights, count);
-    const int64_t taps = pieces * lines_of(pass->unit, pass->height) * pass->width;
+    const int64_t taps = pieces * lines_of(pass->unit, pass->height) * (pass->width + 1);
     const int64_t tap_bytes = (taps * (int64_t)sizeof(twi_conv_tap) + 63) / 64 * 64;
     const tw_status status = twi_host_allocate(
         plan->context, (size_t)(tap_bytes + taps * TWI_CONV_BAND * twi_conv_layouts[pass->unit].weight), &memory);
@@ -216,6 +240,8 @@ static tw_status make_pass(tw_plan *plan, const twi_conv_choice *choice, twi_con
         pass->weights = (char *)memory + tap_bytes;
         if (pass->unit == TWI_CONV_FOLD)
             make_folds(pass, weights, problem->channels);
+        else if (pass->unit == TWI_CONV_PAIRS)
+            make_pairs(pass, weights, &choice->pairs, problem->channels);
         else
             make_taps(pass, weights, problem->channels, pieces, level);
         /* u16 and fixed-point rows are shifted into i16: what that takes away from the sum */
@@ -228,7 +254,7 @@ static tw_status make_pass(tw_plan *plan, const twi_conv_choice *choice, twi_con
 }
 
 /* What the sums begin with, and what becomes of them. */
-static void make_scale(const tw_problem *problem, bool small, twi_conv_setup *setup)
+static void make_scale(const tw_problem *problem, const twi_conv_choice *choice, twi_conv_setup *setup)
 {
     if (setup->fixed) {
         setup->row.start += 1 << 7; /* rounds the row to 8.8 bits, the sum to whole numbers */
@@ -249,9 +275,12 @@ static void make_scale(const tw_problem *problem, bool small, twi_conv_setup *se
     setup->scale.offset = (int64_t)problem->offset;
     setup->scale.shift = __builtin_ctzll((unsigned long long)setup->scale.divisor);
     setup->scale.division = setup->scale.divisor == (INT64_C(1) << setup->scale.shift) ? TWI_CONV_SHIFT
-                            : small                                                    ? TWI_CONV_FLOAT
+                            : choice->small                                            ? TWI_CONV_FLOAT
                                                                                        : TWI_CONV_DOUBLE;
-    if (problem->rounding == TW_ROUND_NEAREST)
+    setup->scale.pairs = choice->pairs;
+    if (setup->main.unit == TWI_CONV_PAIRS)
+        setup->main.start = choice->pairs.start;
+    else if (problem->rounding == TW_ROUND_NEAREST)
         setup->main.start += setup->scale.divisor / 2;
 }
 
@@ -346,7 +375,7 @@ static tw_status prepare_setup(tw_plan *plan, twi_conv_level level, twi_conv_set
     TWI_TRY(make_pass(plan, &choice, level, true, &setup->main));
     if (setup->separable)
         TWI_TRY(make_pass(plan, &choice, level, false, &setup->row));
-    make_scale(problem, choice.small, setup);
+    make_scale(problem, &choice, setup);
     setup->quartets = (problem->window.height + 2) / TWI_CONV_BAND + 1;
     if (!twi_mul_i64(problem->width, channels, &setup->elements))
         return twi_fail(TW_ERROR_LIMIT, "rows of %" PRId64 " pixels cannot be counted", problem->width);

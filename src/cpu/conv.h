@@ -19,6 +19,7 @@
 typedef enum twi_conv_unit {
     TWI_CONV_BYTES, /* an element is 4 u8 of 4 rows, a weight 4 bytes; sums of 32 bits (vector levels only) */
     TWI_CONV_WORDS, /* an element is 2 i16 of 2 rows, a weight 2 i16; sums of 32 bits (vector levels only) */
+    TWI_CONV_PAIRS, /* an element is an u8, a tap has two of them; sums of 16 bits (vector levels only) */
     TWI_CONV_FOLD,  /* the row pass of the fixed-point Gaussian: an element is an u8 (vector levels only) */
     TWI_CONV_I32,
     TWI_CONV_I64,
@@ -40,6 +41,7 @@ enum {
 typedef struct twi_conv_tap {
     int32_t line;
     int32_t offset;
+    int32_t second; /* TWI_CONV_PAIRS: the offset of the other element */
     uint32_t rows;
 } twi_conv_tap;
 
@@ -54,6 +56,16 @@ typedef struct twi_conv_pass {
     int64_t start; /* what integer sums begin with */
 } twi_conv_pass;
 
+/* Correlation of u8 in 16 bits: conv_pairs.c says when it is exact. */
+typedef struct twi_conv_pairs {
+    int32_t count;                    /* of columns that are not all 0, made even by one that is there already */
+    int32_t columns[TW_MAX_MASK + 1]; /* neighbours in this list are added in pairs */
+    int32_t start;                    /* makes every sum positive, and rounds it */
+    int32_t magic;                    /* the quotient is (sum * magic) >> 16 >> shift; 0: the sum */
+    int32_t shift;
+    int32_t take; /* from the quotient, for the result */
+} twi_conv_pairs;
+
 /* How the 32-bit levels divide: conv_finish_vector.tmpl.h says why each is exact. */
 typedef enum twi_conv_division {
     TWI_CONV_SHIFT, /* a power of two, 1 too */
@@ -67,6 +79,7 @@ typedef struct twi_conv_scale {
     int64_t offset;
     twi_conv_division division;
     int shift;
+    twi_conv_pairs pairs;
     double float_divisor;
     double float_offset;
 } twi_conv_scale;
@@ -134,7 +147,11 @@ typedef struct twi_conv_choice {
     twi_conv_unit main;
     int64_t row_values[TW_MAX_MASK]; /* integer masks that are done as a row and a column */
     int64_t column_values[TW_MAX_MASK];
+    twi_conv_pairs pairs; /* where `main` is TWI_CONV_PAIRS */
 } twi_conv_choice;
+
+/* Whether sums of 16 bits are enough for a correlation with an integer mask, and how. */
+bool twi_conv_find_pairs(const tw_problem *problem, twi_conv_pairs *pairs);
 
 void twi_conv_choose(const tw_problem *problem, twi_conv_level level, twi_conv_choice *choice);
 /* The largest weight of the unit: larger ones are cut into several taps. */

@@ -109,8 +109,8 @@ static twi_conv_unit unit_for(bool bytes, int64_t element, twi_i128 largest, twi
 static double pass_time(twi_conv_unit unit, int32_t width, int32_t height)
 {
     static const double unit_time[] = {
-        [TWI_CONV_BYTES] = 1, [TWI_CONV_WORDS] = 1, [TWI_CONV_FOLD] = 0.25, [TWI_CONV_I32] = 1,
-        [TWI_CONV_I64] = 6,   [TWI_CONV_I128] = 60, [TWI_CONV_F32] = 1,     [TWI_CONV_F64] = 2,
+        [TWI_CONV_BYTES] = 1, [TWI_CONV_WORDS] = 1, [TWI_CONV_PAIRS] = 0.25, [TWI_CONV_FOLD] = 0.25, [TWI_CONV_I32] = 1,
+        [TWI_CONV_I64] = 6,   [TWI_CONV_I128] = 60, [TWI_CONV_F32] = 1,      [TWI_CONV_F64] = 2,
     };
     const int rows = twi_conv_layouts[unit].rows;
     const int32_t lines = height == 1 ? 2 : (height + TWI_CONV_BAND - 2 + rows) / rows;
@@ -152,6 +152,8 @@ static void choose_mask(const tw_problem *problem, twi_conv_level level, twi_i12
     const int64_t shifted = problem->type == TW_U16 ? INT16_MAX : problem->type == TW_I16 ? INT16_MAX : element;
     choice->small = total * element + extra < small_bound;
     choice->main = unit_for(problem->type == TW_U8, shifted, largest, total * element + extra, level);
+    if (level != TWI_CONV_C && twi_conv_find_pairs(problem, &choice->pairs))
+        choice->main = TWI_CONV_PAIRS;
     if (window->width == 1 || window->height == 1 ||
         !twi_conv_factor(problem->mask.integers, window->width, window->height, choice->row_values,
                          choice->column_values))

@@ -45,6 +45,25 @@ INLINE vec order_words(vec v)
 #endif
 }
 
+/* The blocks of 16 bytes of a and b in turn, a's first: the first half of them, and the last. */
+INLINE vec first_blocks(vec a, vec b)
+{
+#if defined(__AVX512BW__)
+    return _mm512_permutex2var_epi64(a, _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11), b);
+#else
+    return _mm256_permute2x128_si256(a, b, 0x20);
+#endif
+}
+
+INLINE vec last_blocks(vec a, vec b)
+{
+#if defined(__AVX512BW__)
+    return _mm512_permutex2var_epi64(a, _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15), b);
+#else
+    return _mm256_permute2x128_si256(a, b, 0x31);
+#endif
+}
+
 INLINE void narrow_bytes(char *to, const int32_t *sums, int64_t n, const scaler *by, twi_conv_division division,
                          bool stream)
 {
@@ -90,12 +109,72 @@ INLINE void narrow_fixed(char *to, const int32_t *sums, int64_t n, bool stream)
     }
 }
 
+/* ---- Sums of 16 bits, in the order of unpacked bytes -------------------------------------------------- */
+
+typedef struct short_scaler {
+    __m128i shift;
+    vec magic;
+    vec plus;
+    vec minus;
+} short_scaler;
+
+INLINE vec scale_short(vec sum, const short_scaler *by, bool divides)
+{
+    return divides ? OP(srl_epi16)(OP(mulhi_epu16)(sum, by->magic), by->shift) : sum;
+}
+
+INLINE void narrow_pairs(tw_type type, char *to, const uint16_t *sums, int64_t n, const short_scaler *by, bool divides,
+                         bool stream)
+{
+    for (int64_t x = 0; x < n; x += VEC) {
+        const vec low = scale_short(v_load(sums + x), by, divides);
+        const vec high = scale_short(v_load(sums + x + VEC / 2), by, divides);
+        if (type == TW_I16) {
+            const vec a = OP(sub_epi16)(OP(add_epi16)(low, by->plus), by->minus);
+            const vec b = OP(sub_epi16)(OP(add_epi16)(high, by->plus), by->minus);
+            v_put(to + 2 * x, first_blocks(a, b), stream);
+            v_put(to + 2 * x + VEC, last_blocks(a, b), stream);
+            continue;
+        }
+        const vec a = OP(subs_epu16)(OP(adds_epu16)(low, by->plus), by->minus);
+        const vec b = OP(subs_epu16)(OP(adds_epu16)(high, by->plus), by->minus);
+        if (type == TW_U16) {
+            v_put(to + 2 * x, first_blocks(a, b), stream);
+            v_put(to + 2 * x + VEC, last_blocks(a, b), stream);
+        } else {
+            const vec most = OP(set1_epi16)(UINT8_MAX);
+            v_put(to + x, OP(packus_epi16)(OP(min_epu16)(a, most), OP(min_epu16)(b, most)), stream);
+        }
+    }
+}
+
+INLINE void finish_pairs(const twi_conv_setup *setup, const uint16_t *sums, int64_t n, char *to, bool stream)
+{
+    const twi_conv_pairs *pairs = &setup->scale.pairs;
+    const short_scaler by = {
+        .shift = _mm_cvtsi32_si128(pairs->shift),
+        .magic = OP(set1_epi16)((int16_t)(uint16_t)pairs->magic),
+        .plus = OP(set1_epi16)((int16_t)(uint16_t)(pairs->take < 0 ? -pairs->take : 0)),
+        .minus = OP(set1_epi16)((int16_t)(uint16_t)(pairs->take > 0 ? pairs->take : 0)),
+    };
+    const bool divides = pairs->magic != 0;
+    if (setup->out_type == TW_U8 && divides)
+        narrow_pairs(TW_U8, to, sums, n, &by, true, stream);
+    else if (setup->out_type == TW_U8)
+        narrow_pairs(TW_U8, to, sums, n, &by, false, stream);
+    else if (setup->out_type == TW_U16)
+        narrow_pairs(TW_U16, to, sums, n, &by, divides, stream);
+    else
+        narrow_pairs(TW_I16, to, sums, n, &by, divides, stream);
+}
+
 /* False: not for these units, types or divisors. */
-static bool finish_vectors(const twi_conv_setup *setup, const int32_t *sums, int64_t n, char *to, char *stage)
+static bool finish_vectors(const twi_conv_setup *setup, const void *sums, int64_t n, char *to, char *stage)
 {
     const twi_conv_scale *scale = &setup->scale;
     const bool narrows = setup->out_type == TW_U8 || setup->out_type == TW_U16 || setup->out_type == TW_I16;
-    if (setup->main.unit > TWI_CONV_I32 || !narrows || scale->division == TWI_CONV_DOUBLE)
+    if (setup->main.unit > TWI_CONV_I32 || !narrows ||
+        (scale->division == TWI_CONV_DOUBLE && setup->main.unit != TWI_CONV_PAIRS))
         return false;
     const float inverse = 1.0f / (float)scale->divisor;
     const scaler by = {
@@ -108,7 +187,11 @@ static bool finish_vectors(const twi_conv_setup *setup, const int32_t *sums, int
     const bool direct = n % TWI_CONV_TILE == 0 && (!setup->stream || (uintptr_t)to % VEC == 0);
     const bool stream = direct && setup->stream;
     char *out = direct ? to : stage;
-    if (setup->fixed && stream)
+    if (setup->main.unit == TWI_CONV_PAIRS && stream)
+        finish_pairs(setup, sums, n, out, true);
+    else if (setup->main.unit == TWI_CONV_PAIRS)
+        finish_pairs(setup, sums, n, out, false);
+    else if (setup->fixed && stream)
         narrow_fixed(out, sums, n, true);
     else if (setup->fixed)
         narrow_fixed(out, sums, n, false);

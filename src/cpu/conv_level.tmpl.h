@@ -85,7 +85,7 @@ typedef void sum_function(const twi_conv_pass *pass, const void *const *lines, i
 
 static sum_function *const sum_functions[TWI_CONV_UNITS] = {
 #ifdef LEVEL_VECTOR
-    [TWI_CONV_BYTES] = sum_bytes, [TWI_CONV_WORDS] = sum_words,
+    [TWI_CONV_BYTES] = sum_bytes, [TWI_CONV_PAIRS] = sum_pairs, [TWI_CONV_WORDS] = sum_words,
 #endif
     [TWI_CONV_I32] = sum_i32,     [TWI_CONV_I64] = sum_i64,     [TWI_CONV_I128] = sum_i128,
     [TWI_CONV_F32] = sum_f32,     [TWI_CONV_F64] = sum_f64,
@@ -208,8 +208,23 @@ static void make_quartet(const strip *s, int64_t quartet)
         filter_rows(s, quartet);
 }
 
+/* The source rows of the next quartet are on their way while sums are computed: elements x ... x + n - 1 of them. */
+static void prefetch(const strip *s, int64_t quartet, int64_t x, int64_t n)
+{
+    const tw_image *src = &s->job->src;
+    const int64_t size = (int64_t)tw_type_size(s->setup->type);
+    for (int r = 0; r < TWI_CONV_BAND; r++) {
+        const int64_t y = s->job->first - s->setup->anchor_y + TWI_CONV_BAND * quartet + r;
+        if (y < 0 || y >= src->height)
+            continue;
+        const char *from = (const char *)src->data + y * src->pitch + (s->first + x) * size;
+        for (int64_t i = 0; i < n * size; i += 64)
+            __builtin_prefetch(from + i, 0, 2);
+    }
+}
+
 /* Output rows y ... y + rows - 1 of the strip, from the lines of the ring. */
-static void finish_band(const strip *s, const void *const *lines, int64_t y, int64_t rows)
+static void finish_band(const strip *s, const void *const *lines, int64_t next, int64_t y, int64_t rows)
 {
     const twi_conv_setup *setup = s->setup;
     const tw_image *dst = &s->job->dst;
@@ -219,6 +234,7 @@ static void finish_band(const strip *s, const void *const *lines, int64_t y, int
     char *stage = s->scratch + setup->stage_at;
     for (int64_t x = 0; x < s->n; x += TWI_CONV_CHUNK) {
         const int64_t n = twi_min_i64(TWI_CONV_CHUNK, s->n - x);
+        prefetch(s, next, x, n);
         sum_functions[setup->main.unit](&setup->main, lines, x, n, sums);
         for (int64_t r = 0; r < rows; r++) {
             char *to = (char *)dst->data + (y + r) * dst->pitch + (s->first + x) * size;
@@ -238,7 +254,7 @@ static void run_strip(const strip *s)
             make_quartet(s, made);
         for (int64_t i = 0; i < setup->quartets * parts; i++)
             lines[i] = line_in(s, band + i / parts, i % parts);
-        finish_band(s, lines, y, twi_min_i64(TWI_CONV_BAND, s->job->last - y));
+        finish_band(s, lines, made, y, twi_min_i64(TWI_CONV_BAND, s->job->last - y));
     }
 }
 

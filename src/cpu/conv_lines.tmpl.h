@@ -48,7 +48,7 @@ typedef void widen_function(void *to, const void *from, int64_t n);
     WIDEN(NAME_##_i128, FROM, twi_i128)                                                                                \
     WIDEN(NAME_##_f32, FROM, float)                                                                                    \
     WIDEN(NAME_##_f64, FROM, double)
-WIDEN(widen_u8_fold, uint8_t, uint8_t)
+WIDEN(widen_u8_u8, uint8_t, uint8_t)
 WIDEN_INTEGER(widen_u8, uint8_t)
 WIDEN_INTEGER(widen_u16, uint16_t)
 WIDEN_INTEGER(widen_i16, int16_t)
@@ -64,7 +64,7 @@ WIDEN(widen_f64_f64, double, double)
     [TWI_CONV_I32] = NAME_##_i32, [TWI_CONV_I64] = NAME_##_i64, [TWI_CONV_I128] = NAME_##_i128,                        \
     [TWI_CONV_F32] = NAME_##_f32, [TWI_CONV_F64] = NAME_##_f64
 static widen_function *const widen_pixels[TW_TYPE_COUNT][TWI_CONV_UNITS] = {
-    [TW_U8] = {WIDEN_ROW(widen_u8), [TWI_CONV_FOLD] = widen_u8_fold},
+    [TW_U8] = {WIDEN_ROW(widen_u8), [TWI_CONV_PAIRS] = widen_u8_u8, [TWI_CONV_FOLD] = widen_u8_u8},
     [TW_U16] = {WIDEN_ROW(widen_u16)},
     [TW_I16] = {WIDEN_ROW(widen_i16)},
     [TW_I32] = {WIDEN_ROW(widen_i32)},

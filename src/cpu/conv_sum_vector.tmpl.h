@@ -1,5 +1,7 @@
-/* The inner loop in vectors: NAME, T (a line's element), W (a weight), V (a vector of sums), LOAD(address),
-   STORE(address, sums), SPLAT(weight), START(integer), MAC(sum, weight, elements) are the includer's. */
+/* The inner loop in vectors: NAME, T (a line's element), S (a sum), W (a weight), V (a vector of sums), LOAD(address),
+   STORE(address, sums), SPLAT(weight), START(integer), MAC(sum, weight, elements) are the includer's. PAIRED: a tap is
+   two elements, put side by side in blocks of 16 bytes; the first of two vectors holds elements 0-7 of each, then 8-15.
+ */
 
 typedef struct JOIN(columns, NAME) {
 #define MEMBER(i) V v##i;
@@ -23,7 +25,7 @@ INLINE void JOIN(store, NAME)(void *to, JOIN(columns, NAME) sums)
 }
 
 /* A tile: some vectors of each row of the band, in registers until all taps are added. */
-static void JOIN(sum_tile, NAME)(const twi_conv_pass *pass, const void *const *lines, int64_t x, T *to)
+static void JOIN(sum_tile, NAME)(const twi_conv_pass *pass, const void *const *lines, int64_t x, S *to)
 {
     const W *weight = pass->weights;
     JOIN(columns, NAME) s0, s1, s2, s3;
@@ -35,9 +37,19 @@ static void JOIN(sum_tile, NAME)(const twi_conv_pass *pass, const void *const *l
         const twi_conv_tap tap = pass->taps[t];
         const T *line = (const T *)lines[tap.line] + x + tap.offset;
         JOIN(columns, NAME) data;
+#ifdef PAIRED
+        const T *other = (const T *)lines[tap.line] + x + tap.second;
+#define BLOCK(i, low, high)                                                                                            \
+    const vec a##i = LOAD(line + (i)*VEC), b##i = LOAD(other + (i)*VEC);                                               \
+    data.low = OP(unpacklo_epi8)(a##i, b##i);                                                                          \
+    data.high = OP(unpackhi_epi8)(a##i, b##i);
+        BLOCKS(BLOCK)
+#undef BLOCK
+#else
 #define COLUMN(i) data.v##i = LOAD((const char *)line + (i)*VEC);
         COLUMNS(COLUMN)
 #undef COLUMN
+#endif
         if (tap.rows & 1)
             s0 = JOIN(mac, NAME)(s0, SPLAT(weight[0]), data);
         if (tap.rows & 2)
@@ -55,8 +67,8 @@ static void JOIN(sum_tile, NAME)(const twi_conv_pass *pass, const void *const *l
 
 static void JOIN(sum, NAME)(const twi_conv_pass *pass, const void *const *lines, int64_t x, int64_t n, void *band)
 {
-    const int64_t tile = (int64_t)(sizeof(JOIN(columns, NAME)) / sizeof(T));
+    const int64_t tile = (int64_t)(sizeof(JOIN(columns, NAME)) / sizeof(S));
     const int64_t end = (n + TWI_CONV_TILE - 1) / TWI_CONV_TILE * TWI_CONV_TILE; /* the blocks of conv_fold.tmpl.h */
     for (int64_t i = 0; i < end; i += tile)
-        JOIN(sum_tile, NAME)(pass, lines, x + i, (T *)band + i);
+        JOIN(sum_tile, NAME)(pass, lines, x + i, (S *)band + i);
 }

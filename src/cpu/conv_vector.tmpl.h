@@ -3,9 +3,11 @@
 /* Vectors of a tile: as many as the registers hold for four rows. */
 #if defined(__AVX512BW__)
 #define COLUMNS(macro) macro(0) macro(1) macro(2) macro(3)
+#define BLOCKS(macro) macro(0, v0, v1) macro(1, v2, v3)
 typedef __m512d vec_double;
 #else
 #define COLUMNS(macro) macro(0) macro(1)
+#define BLOCKS(macro) macro(0, v0, v1)
 typedef __m256d vec_double;
 #endif
 
@@ -28,7 +30,32 @@ INLINE vec mac_words_vector(vec sum, vec weight, vec data)
 #endif
 }
 
+#define T uint8_t
+#define S uint16_t
+#define W int32_t
+#define V vec
+#define LOAD(p) v_load(p)
+#define STORE(p, v) v_store(p, v)
+#define SPLAT(w) OP(set1_epi32)(w)
+#define START(value) OP(set1_epi16)((int16_t)(uint16_t)(uint64_t)(value))
+#define NAME pairs
+#define PAIRED
+#define MAC(sum, weight, data) OP(add_epi16)(sum, OP(maddubs_epi16)(data, weight))
+#include "cpu/conv_sum_vector.tmpl.h"
+#undef T
+#undef S
+#undef W
+#undef V
+#undef LOAD
+#undef STORE
+#undef SPLAT
+#undef START
+#undef NAME
+#undef PAIRED
+#undef MAC
+
 #define T uint32_t
+#define S uint32_t
 #define W int32_t
 #define V vec
 #define LOAD(p) v_load(p)
@@ -55,6 +82,7 @@ INLINE vec mac_words_vector(vec sum, vec weight, vec data)
 #undef MAC
 
 #undef T
+#undef S
 #undef W
 #undef V
 #undef LOAD
@@ -64,6 +92,7 @@ INLINE vec mac_words_vector(vec sum, vec weight, vec data)
 
 #define NAME f32
 #define T float
+#define S float
 #define W float
 #define V vec_float
 #define LOAD(p) OP(loadu_ps)((const float *)(const void *)(p))
@@ -74,6 +103,7 @@ INLINE vec mac_words_vector(vec sum, vec weight, vec data)
 #include "cpu/conv_sum_vector.tmpl.h"
 #undef NAME
 #undef T
+#undef S
 #undef W
 #undef V
 #undef LOAD
@@ -84,6 +114,7 @@ INLINE vec mac_words_vector(vec sum, vec weight, vec data)
 
 #define NAME f64
 #define T double
+#define S double
 #define W double
 #define V vec_double
 #define LOAD(p) OP(loadu_pd)((const double *)(const void *)(p))
@@ -94,6 +125,7 @@ INLINE vec mac_words_vector(vec sum, vec weight, vec data)
 #include "cpu/conv_sum_vector.tmpl.h"
 #undef NAME
 #undef T
+#undef S
 #undef W
 #undef V
 #undef LOAD
