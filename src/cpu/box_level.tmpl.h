@@ -61,7 +61,8 @@ static void *line_aligned(void *p)
     const vec start = OP(set1_epi16)((short)setup->divider.start);                                                     \
     const vec magic = OP(set1_epi16)((short)setup->divider.magic16);                                                   \
     const __m128i shift = _mm_cvtsi32_si128(setup->divider.shift16);
-#define QUOTIENT(sum) OP(srl_epi16)(OP(mulhi_epu16)(OP(add_epi16)(sum, start), magic), shift)
+#define QUOTIENT(sum)                                                                                                  \
+    (plain ? OP(mulhi_epu16)(sum, magic) : OP(srl_epi16)(OP(mulhi_epu16)(OP(add_epi16)(sum, start), magic), shift))
 #include "cpu/box_small_vector.tmpl.h"
 #undef QUOTIENT
 #undef CONSTANTS
@@ -170,13 +171,27 @@ static inline int32_t floor_i32(double value)
 
 /* ---- Float types: sums in the order of exact.h ----------------------------------------------------- */
 
+typedef double *plain_line;
+
 #define NAME f32
 #define T float
 #define ACC double
 #define WIDE(v) ((double)(v))
 #define MEAN(sum) twi_mean_f32(sum, d.inverse)
 #include "cpu/box_small_plain.tmpl.h"
+#define LINE plain_line
+#define PARTS 1
+#define LINE_AT(memory, n) (memory)
+#define MOVED(line, n) ((line) + (n))
+#define GET(line, x) ((line)[x])
+#define SET(line, x, sum) ((line)[x] = (sum))
 #include "cpu/box_tree.tmpl.h"
+#undef SET
+#undef GET
+#undef MOVED
+#undef LINE_AT
+#undef PARTS
+#undef LINE
 #undef WIDE
 #undef MEAN
 #undef ACC
@@ -187,13 +202,36 @@ static inline int32_t floor_i32(double value)
 #undef AS_ACC
 #define PLUS(a, b) twi_pair_add(a, b)
 #define AS_ACC(sum) (sum)
+typedef struct pair_line {
+    double *high;
+    double *low;
+} pair_line;
+
+static inline void pair_set(pair_line line, int64_t x, twi_pair sum)
+{
+    line.high[x] = sum.high;
+    line.low[x] = sum.low;
+}
+
 #define NAME f64
 #define T double
 #define ACC twi_pair
 #define WIDE(v) twi_pair_of(v)
 #define MEAN(sum) twi_mean_f64(sum, (double)d.count)
 #include "cpu/box_small_plain.tmpl.h"
+#define LINE pair_line
+#define PARTS 2
+#define LINE_AT(memory, n) ((pair_line){memory, (memory) + (n)})
+#define MOVED(line, n) ((pair_line){(line).high + (n), (line).low + (n)})
+#define GET(line, x) ((twi_pair){(line).high[x], (line).low[x]})
+#define SET(line, x, sum) pair_set(line, x, sum)
 #include "cpu/box_tree.tmpl.h"
+#undef SET
+#undef GET
+#undef MOVED
+#undef LINE_AT
+#undef PARTS
+#undef LINE
 #undef WIDE
 #undef MEAN
 #undef ACC

@@ -4,7 +4,8 @@
  * where unpacking in order needs shuffles. With one channel a load at an even distance serves both.
  *
  * The includer's: NAME, T, ADD and SUB of the wide lanes, LOW() and HIGH() (the even and odd elements), JOINED(even,
- * odd), PAIR() (even + odd), QUOTIENT(sum), INPUT() and OUTPUT() (the element's bias), CONSTANTS.
+ * odd), PAIR() (even + odd), QUOTIENT(sum) (simpler where `plain`: nothing to add or shift), INPUT() and OUTPUT() (the
+ * element's bias), CONSTANTS.
  */
 typedef struct JOIN(halves, NAME) {
     vec even;
@@ -55,11 +56,11 @@ INLINE HALVES JOIN(minus, NAME)(HALVES a, HALVES b)
 }
 
 INLINE void JOIN(small_lines, NAME)(const T *const *rows, T *const *out, int64_t n, const twi_box_setup *setup,
-                                    int64_t c, int side, bool stream)
+                                    int64_t c, int side, bool plain, bool stream)
 {
     const T *r[TWI_BOX_BAND + TWI_BOX_LARGEST - 1];
     T *o[TWI_BOX_BAND];
-    CONSTANTS
+    CONSTANTS(void) plain;
     for (int i = 0; i < TWI_BOX_BAND + side - 1; i++)
         r[i] = rows[i];
     for (int i = 0; i < TWI_BOX_BAND; i++)
@@ -88,27 +89,26 @@ INLINE void JOIN(small_lines, NAME)(const T *const *rows, T *const *out, int64_t
 
 static void JOIN(small3, NAME)(const T *const *rows, T *const *out, int64_t n, const twi_box_setup *setup, bool stream)
 {
-    if (setup->channels == 1 && stream)
-        JOIN(small_lines, NAME)(rows, out, n, setup, 1, 3, true);
+    const bool plain = setup->divider.start == 0 && setup->divider.shift16 == 0;
+    if (setup->channels == 1 && plain)
+        JOIN(small_lines, NAME)(rows, out, n, setup, 1, 3, true, stream);
     else if (setup->channels == 1)
-        JOIN(small_lines, NAME)(rows, out, n, setup, 1, 3, false);
-    else if (stream)
-        JOIN(small_lines, NAME)(rows, out, n, setup, setup->channels, 3, true);
+        JOIN(small_lines, NAME)(rows, out, n, setup, 1, 3, false, stream);
     else
-        JOIN(small_lines, NAME)(rows, out, n, setup, setup->channels, 3, false);
+        JOIN(small_lines, NAME)(rows, out, n, setup, setup->channels, 3, false, stream);
 }
 
 static void JOIN(small5, NAME)(const T *const *rows, T *const *out, int64_t n, const twi_box_setup *setup, bool stream)
 {
-    if (setup->channels == 1 && stream)
-        JOIN(small_lines, NAME)(rows, out, n, setup, 1, 5, true);
+    const bool plain = setup->divider.start == 0 && setup->divider.shift16 == 0;
+    if (setup->channels == 1 && plain)
+        JOIN(small_lines, NAME)(rows, out, n, setup, 1, 5, true, stream);
     else if (setup->channels == 1)
-        JOIN(small_lines, NAME)(rows, out, n, setup, 1, 5, false);
-    else if (stream)
-        JOIN(small_lines, NAME)(rows, out, n, setup, setup->channels, 5, true);
+        JOIN(small_lines, NAME)(rows, out, n, setup, 1, 5, false, stream);
     else
-        JOIN(small_lines, NAME)(rows, out, n, setup, setup->channels, 5, false);
+        JOIN(small_lines, NAME)(rows, out, n, setup, setup->channels, 5, false, stream);
 }
+
 #undef HALVES
 
 #define KERNEL_STREAMS true
