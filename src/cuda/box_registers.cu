@@ -211,13 +211,13 @@ TWI_DEVICE void tile(const twi_cuda_box &box, int64_t begin, int64_t y)
     }
 }
 
-/* 4 warps side by side. */
+/* Warps side by side, as many as blockDim.y. */
 template <typename T, int C, int W, int ROWS, bool ALIGNED>
 static __global__ void __launch_bounds__(128) large(const __grid_constant__ twi_cuda_box box)
 {
     using s = span<W, ALIGNED>;
-    const int64_t block = box.left * (int64_t)sizeof(T) + blockIdx.x * (int64_t)(4 * s::warp - s::overlap);
-    const int64_t begin = block + (int)threadIdx.y * s::warp - s::overlap;
+    const int64_t warp = blockIdx.x * (int64_t)blockDim.y + threadIdx.y;
+    const int64_t begin = box.left * (int64_t)sizeof(T) + warp * s::warp - s::overlap;
     const int64_t y = box.first + blockIdx.y * (int64_t)ROWS;
     if (begin >= box.width * C * (int64_t)sizeof(T) + s::overlap)
         return;

@@ -18,10 +18,10 @@ enum {
     OUTPUTS = 16               /* of a thread */
 };
 
-/* Bank conflicts: 16-byte pieces whose number has bit 3 set change places with their neighbours. */
-TWI_DEVICE int swizzled(int piece)
+/* Where a column's sum lies. Against bank conflicts every second group of 8 pieces of 16 bytes swaps neighbours. */
+TWI_DEVICE unsigned place_of(unsigned column)
 {
-    return piece ^ (piece >> 3 & 1);
+    return column ^ (column >> 3 & 8);
 }
 
 /* ---- Down: sums of 8 columns ----------------------------------------------------------------------- */
@@ -52,27 +52,28 @@ template <bool INSIDE> TWI_DEVICE void find_columns(const twi_cuda_box &box, int
 }
 
 /* N rows' 8 pixels of a thread at the image's edge or at any address. A row that is NULL is the border's value. */
-template <int N>
-TWI_DEVICE void load_carefully(const twi_cuda_box &box, const columns &c, const uint8_t *const *row, uint2 *rows)
+template <int N> TWI_DEVICE void load_carefully(const twi_cuda_box &box, const columns &c, int64_t y, uint2 *rows)
 {
     const uint32_t value = (uint8_t)box.value;
+    const uint8_t *row[N];
+#pragma unroll
+    for (int k = 0; k < N; k++) {
+        row[k] = near_row(box, y + k);
+        rows[k] = make_uint2(value * 0x01010101, value * 0x01010101);
+    }
     if (c.direct) {
 #pragma unroll
         for (int k = 0; k < N; k++)
-            rows[k] =
-                row[k] ? __ldg((const uint2 *)(row[k] + c.x)) : make_uint2(value * 0x01010101, value * 0x01010101);
+            if (row[k])
+                rows[k] = __ldg((const uint2 *)(row[k] + c.x));
     } else if (c.inside) {
 #pragma unroll
         for (int k = 0; k < N; k++) {
-            uint32_t words[2] = {value * 0x01010101, value * 0x01010101};
+            uint32_t words[2] = {rows[k].x, rows[k].y};
             if (row[k])
                 load_shifted<8>(row[k] + c.x, words);
             rows[k] = make_uint2(words[0], words[1]);
         }
-    } else if (c.outside) {
-#pragma unroll
-        for (int k = 0; k < N; k++)
-            rows[k] = make_uint2(value * 0x01010101, value * 0x01010101);
     } else {
 #pragma unroll
         for (int k = 0; k < N; k++) {
@@ -86,27 +87,22 @@ TWI_DEVICE void load_carefully(const twi_cuda_box &box, const columns &c, const 
     }
 }
 
-/* The N rows from y on. INSIDE: the strip's columns and these rows lie inside the image. */
-template <bool INSIDE, int N>
-TWI_DEVICE void load_rows(const twi_cuda_box &box, const columns &c, int64_t y, uint2 *rows)
+/* The ROWS rows from y on; `from` is where the thread's pixels of row y lie, if they do. INSIDE: the strip's columns
+   and these rows lie inside the image. */
+template <bool INSIDE>
+TWI_DEVICE void load_rows(const twi_cuda_box &box, const columns &c, const uint8_t *from, int64_t y, uint2 *rows)
 {
-    if constexpr (INSIDE) {
-        const uint8_t *from = (const uint8_t *)box.src + y * box.src_pitch + c.x;
+    if (INSIDE || (c.direct && y >= 0 && y + ROWS <= box.height)) {
 #pragma unroll
-        for (int k = 0; k < N; k++)
+        for (int k = 0; k < ROWS; k++)
             rows[k] = __ldg((const uint2 *)(from + k * box.src_pitch));
+    } else if (c.outside) {
+        const uint32_t value = (uint8_t)box.value * 0x01010101u;
+#pragma unroll
+        for (int k = 0; k < ROWS; k++)
+            rows[k] = make_uint2(value, value);
     } else {
-        const uint8_t *row[N];
-        if (y >= 0 && y + N <= box.height) {
-#pragma unroll
-            for (int k = 0; k < N; k++)
-                row[k] = (const uint8_t *)box.src + (y + k) * box.src_pitch;
-        } else {
-#pragma unroll
-            for (int k = 0; k < N; k++)
-                row[k] = near_row(box, y + k);
-        }
-        load_carefully<N>(box, c, row, rows);
+        load_carefully<ROWS>(box, c, y, rows);
     }
 }
 
@@ -121,22 +117,23 @@ TWI_DEVICE void slide(uint32_t *sums, uint2 enters, uint2 leaves)
 
 /* The sums of the `count` rows from y on. */
 template <bool INSIDE>
-TWI_DEVICE void first_sums(const twi_cuda_box &box, const columns &c, int64_t y, int count, uint32_t *sums)
+TWI_DEVICE void first_sums(const twi_cuda_box &box, const columns &c, const uint8_t *from, int64_t y, int count,
+                           uint32_t *sums)
 {
     const uint2 none = make_uint2(0, 0);
     sums[0] = sums[1] = sums[2] = sums[3] = 0;
-    constexpr int batch = INSIDE ? 2 * ROWS : ROWS;
-    int i = 0;
-    for (; i + batch <= count; i += batch) {
-        uint2 rows[batch];
-        load_rows<INSIDE, batch>(box, c, y + i, rows);
+#pragma unroll 2
+    for (; count >= ROWS; count -= ROWS, y += ROWS, from += ROWS * box.src_pitch) {
+        uint2 rows[ROWS];
+        load_rows<INSIDE>(box, c, from, y, rows);
 #pragma unroll
-        for (int k = 0; k < batch; k++)
+        for (int k = 0; k < ROWS; k++)
             slide(sums, rows[k], none);
     }
-    for (; i < count; i++) {
+#pragma unroll 1
+    for (; count > 0; count--, y++) {
         uint2 row;
-        load_rows<INSIDE, 1>(box, c, y + i, &row);
+        load_carefully<1>(box, c, y, &row);
         slide(sums, row, none);
     }
 }
@@ -144,16 +141,15 @@ TWI_DEVICE void first_sums(const twi_cuda_box &box, const columns &c, int64_t y,
 /* ---- Across: 16 outputs of a row ---------------------------------------------------------------------- */
 
 /* 16 sums from column `first` on, two in a word. OFFSET is first % 8, or -1 where it is known only at run time. */
-template <int OFFSET> TWI_DEVICE void load_sums(const uint16_t *row, int first, uint32_t *sums)
+template <int OFFSET> TWI_DEVICE void load_sums(const uint16_t *row, unsigned first, uint32_t *sums)
 {
-    const int piece = first / 8;
-    const int offset = OFFSET < 0 ? first % 8 : OFFSET;
+    const unsigned offset = OFFSET < 0 ? first % 8 : (unsigned)OFFSET;
     uint32_t words[13];
 #pragma unroll
     for (int i = 0; i < 3; i++) {
         if (i == 2 && OFFSET == 0)
             break;
-        const uint4 v = *(const uint4 *)(row + 8 * swizzled(piece + i));
+        const uint4 v = *(const uint4 *)(row + place_of(first - offset + 8 * i));
         words[4 * i] = v.x;
         words[4 * i + 1] = v.y;
         words[4 * i + 2] = v.z;
@@ -180,12 +176,14 @@ template <int OFFSET> TWI_DEVICE void load_sums(const uint16_t *row, int first, 
 }
 
 /* The sum of `count` columns from `first` on, in every thread of the warp. */
-TWI_DEVICE uint32_t sum_of_warp(const uint16_t *row, int first, int count)
+TWI_DEVICE uint32_t sum_of_warp(const uint16_t *row, unsigned first, unsigned count)
 {
     uint32_t sum = 0;
-    for (int i = threadIdx.x % 32; i < count; i += 32) {
-        const int column = first + i;
-        sum += row[8 * swizzled(column / 8) + column % 8];
+#pragma unroll 1
+    for (unsigned base = threadIdx.x % 32; base < count; base += 4 * 32) {
+#pragma unroll
+        for (unsigned i = base; i < base + 4 * 32; i += 32)
+            sum += i < count ? row[place_of(first + i)] : 0;
     }
 #if __CUDA_ARCH__ >= 800
     return __reduce_add_sync(~0u, sum);
@@ -201,7 +199,7 @@ static constexpr uint32_t float_bits = 0x4B000000u;
 static constexpr float float_base = 8388608.0f;
 
 /* 16 means from the sum of the first window, as float_bits + sum, and the differences, two in a word, each with
-   32768 added. One multiply-add rounded down divides: see the limits in box_fast.c. */
+   32768 added. One multiply-add rounded down divides: see refuses_running() in march.c. */
 TWI_DEVICE void means_of(uint32_t sum, const uint32_t *differences, float inverse, uint32_t *words)
 {
     uint32_t mean[OUTPUTS];
@@ -250,11 +248,13 @@ template <int LEAVES, int ENTERS, bool INSIDE> TWI_DEVICE void march(const twi_c
     const int rows = (int)(box.last - top < box.strip_height ? box.last - top : box.strip_height);
     const int64_t enter = top - box.anchor_y + box.window_height - 1; /* rows that enter and leave for output `top` */
     const int64_t leave = top - box.anchor_y - 1;
-    const int piece = 8 * swizzled(thread);
+    const unsigned own = place_of(8 * thread);
     const int across = thread % 128;               /* which 16 outputs, in every second row of a step */
     const int begin = 16 * (across - thread % 32); /* the warp's first output */
     const int x = 16 * across < box.strip_width ? 16 * across : box.strip_width - OUTPUTS;
-    const bool aligned = ((uintptr_t)box.dst | (uintptr_t)box.dst_pitch) % 16 == 0;
+    const int count = (int)(box.width - left - x < OUTPUTS ? box.width - left - x : OUTPUTS);
+    const bool whole = count == OUTPUTS && ((uintptr_t)box.dst | (uintptr_t)box.dst_pitch) % 16 == 0;
+    uint8_t *out = (uint8_t *)box.dst + (top + thread / 128) * box.dst_pitch + left + x;
     const float inverse = __frcp_ru((float)box.count);
     const uint32_t start = float_bits + (box.nearest ? (uint32_t)box.count / 2 : 0);
     columns c;
@@ -262,21 +262,25 @@ template <int LEAVES, int ENTERS, bool INSIDE> TWI_DEVICE void march(const twi_c
     uint2 enters[ROWS];
     uint2 leaves[ROWS];
     find_columns<INSIDE>(box, left - halo + 8 * thread, c);
-    first_sums<INSIDE>(box, c, leave, box.window_height, sums);
-    load_rows<INSIDE, ROWS>(box, c, enter, enters);
-    load_rows<INSIDE, ROWS>(box, c, leave, leaves);
+    const uint8_t *leaving = (const uint8_t *)box.src + leave * box.src_pitch + c.x;
+    const uint8_t *entering = leaving + box.window_height * box.src_pitch;
+    first_sums<INSIDE>(box, c, leaving, leave, box.window_height, sums);
+    load_rows<INSIDE>(box, c, entering, enter, enters);
+    load_rows<INSIDE>(box, c, leaving, leave, leaves);
     int buffer = 0;
-    for (int r = 0; r < rows; r += ROWS, buffer ^= 1) {
+    for (int r = 0; r < rows; r += ROWS, buffer ^= 1, out += ROWS * box.dst_pitch) {
         uint16_t *step = sums_of_steps + buffer * ROWS * SUM_PITCH;
 #pragma unroll
         for (int k = 0; k < ROWS; k++) {
             slide(sums, enters[k], leaves[k]);
-            *(uint4 *)(step + k * SUM_PITCH + piece) = make_uint4(sums[0], sums[1], sums[2], sums[3]);
+            *(uint4 *)(step + k * SUM_PITCH + own) = make_uint4(sums[0], sums[1], sums[2], sums[3]);
         }
         __syncthreads();
         if (r + ROWS < rows) {
-            load_rows<INSIDE, ROWS>(box, c, enter + r + ROWS, enters);
-            load_rows<INSIDE, ROWS>(box, c, leave + r + ROWS, leaves);
+            entering += ROWS * box.src_pitch;
+            leaving += ROWS * box.src_pitch;
+            load_rows<INSIDE>(box, c, entering, enter + r + ROWS, enters);
+            load_rows<INSIDE>(box, c, leaving, leave + r + ROWS, leaves);
         }
         if (begin >= box.strip_width)
             continue;
@@ -296,12 +300,11 @@ template <int LEAVES, int ENTERS, bool INSIDE> TWI_DEVICE void march(const twi_c
             means_of(scanned(differences, first + start), differences, inverse, words);
             if (y >= rows || 16 * across >= box.strip_width)
                 continue;
-            uint8_t *out = (uint8_t *)box.dst + (top + y) * box.dst_pitch;
-            if (aligned && (INSIDE || left + x + OUTPUTS <= box.width))
-                *(uint4 *)(out + left + x) = make_uint4(words[0], words[1], words[2], words[3]);
+            uint8_t *place = out + k * box.dst_pitch;
+            if (whole)
+                *(uint4 *)place = make_uint4(words[0], words[1], words[2], words[3]);
             else
-                store_first<4>(out + left + x, (int)(box.width - left - x < OUTPUTS ? box.width - left - x : OUTPUTS),
-                               words);
+                store_first<4>(place, count, words);
         }
     }
 }

@@ -22,8 +22,7 @@ template <int NK> struct geometry {
     static constexpr int staged = 32 * WARPS + 2 * pad;
     static constexpr int pieces = staged / 16;
     static constexpr int pitch = pieces % 2 ? staged : staged + 16; /* an odd number of pieces: no bank conflicts */
-    static constexpr int tasks = (STEP * pieces + THREADS - 1) / THREADS; /* pieces a thread brings in a step */
-    static constexpr int groups = 2 * NK;                                 /* steps that a window spans */
+    static constexpr int groups = 2 * NK;                           /* steps that a window spans */
     static constexpr int unroll = groups > STAGES ? groups : STAGES;
     static constexpr int columns = STAGES * STEP * pitch; /* where the table of columns lies, behind the stages */
     static constexpr int shared = columns + staged * (int)sizeof(int32_t);
@@ -119,41 +118,33 @@ template <int NK> TWI_DEVICE uint32_t column_weights(const twi_cuda_box &box, in
 
 /* ---- Staging ----------------------------------------------------------------------------------------- */
 
-/* The pieces that a thread brings into shared memory, the same in every step: i = 0 ... tasks - 1. */
+/* Eight threads bring a row into shared memory, a piece of 16 bytes each, then those up to the row's end once more. */
+TWI_DEVICE int staged_row(void)
+{
+    return (threadIdx.y * 32 + threadIdx.x) / 8;
+}
+
+TWI_DEVICE int staged_piece(void)
+{
+    return threadIdx.x % 8;
+}
+
 template <int NK> struct staging {
-    const uint8_t *from[geometry<NK>::tasks]; /* where the piece lies in the step to come */
-    uint32_t to[geometry<NK>::tasks];         /* in stage 0 */
-    int64_t left;                             /* the first staged column */
-    int64_t y;                                /* the first row of the step to come */
-    bool direct;                              /* the strip lies inside the image and all pieces are aligned */
+    const uint8_t *from; /* where the thread's first piece lies in the step to come */
+    int64_t left;        /* the first staged column */
+    int64_t y;           /* the first row of the step to come */
+    bool inside;         /* the block lies inside the image, and all pieces are aligned */
 };
 
-TWI_DEVICE int piece_of(int i)
-{
-    return threadIdx.y * 32 + threadIdx.x + i * THREADS;
-}
-
-template <int NK> TWI_DEVICE bool has_piece(int i)
-{
-    return piece_of(i) < STEP * geometry<NK>::pieces;
-}
-
 template <int NK>
-TWI_DEVICE void begin_staging(const twi_cuda_box &box, int64_t left, int64_t top, uint32_t shared, staging<NK> &s)
+TWI_DEVICE void begin_staging(const twi_cuda_box &box, int64_t left, int64_t top, int steps, staging<NK> &s)
 {
     using g = geometry<NK>;
     s.left = left - g::pad;
     s.y = top - g::reach;
-    s.direct =
-        s.left >= 0 && s.left + g::staged <= box.width && (((uintptr_t)box.src | (uintptr_t)box.src_pitch) % 16 == 0);
-#pragma unroll
-    for (int i = 0; i < g::tasks; i++) {
-        const int row = piece_of(i) / g::pieces;
-        const int column = 16 * (piece_of(i) % g::pieces);
-        s.to[i] = shared + row * g::pitch + column;
-        keep(s.to[i]);
-        s.from[i] = (const uint8_t *)box.src + (s.y + row) * box.src_pitch + s.left + column;
-    }
+    s.inside = s.left >= 0 && s.left + g::staged <= box.width && s.y >= 0 && s.y + STEP * steps <= box.height &&
+               (((uintptr_t)box.src | (uintptr_t)box.src_pitch) % 16 == 0);
+    s.from = (const uint8_t *)box.src + (s.y + staged_row()) * box.src_pitch + s.left + 16 * staged_piece();
 }
 
 /* For blocks at the image's edge: the column that each staged one is read from, -1 where it is the border's value. */
@@ -165,7 +156,7 @@ template <int NK> TWI_DEVICE void find_columns(const twi_cuda_box &box, int64_t 
     __syncthreads();
 }
 
-/* 16 pixels of a row, each from its column; the row is NULL where it is the border's value. */
+/* 16 pixels of a row, each from its column. */
 TWI_DEVICE void gather(const twi_cuda_box &box, const uint8_t *row, const int32_t *columns, uint32_t *words)
 {
     const uint32_t value = (uint8_t)box.value;
@@ -173,52 +164,45 @@ TWI_DEVICE void gather(const twi_cuda_box &box, const uint8_t *row, const int32_
 #pragma unroll
     for (int i = 0; i < 16; i++) {
         const int32_t from = columns[i];
-        words[i / 4] |= ((row != nullptr) & (from >= 0) ? (uint32_t)__ldg(row + from) : value) << (i % 4 * 8);
+        words[i / 4] |= (from >= 0 ? (uint32_t)__ldg(row + from) : value) << (i % 4 * 8);
     }
 }
 
-/* The same for strips at the image's edge and for rows at any address: pieces that are neither are copied as ever. */
-template <int NK>
-TWI_DEVICE void stage_carefully(const twi_cuda_box &box, uint32_t stage, const int32_t *columns, const staging<NK> &s)
+/* A piece for blocks at the image's edge and for rows at any address. */
+TWI_DEVICE void stage_carefully(const twi_cuda_box &box, uint32_t to, const uint8_t *row, const int32_t *columns)
 {
-    using g = geometry<NK>;
-#pragma unroll 1
-    for (int i = 0; i < g::tasks && has_piece<NK>(i); i++) {
-        const int column = 16 * (piece_of(i) % g::pieces);
-        const uint32_t to = stage + piece_of(i) / g::pieces * g::pitch + column;
-        const uint8_t *row = near_row(box, s.y + piece_of(i) / g::pieces);
-        const int32_t first = columns[column];
-        const bool plain = row && first >= 0 && columns[column + 15] - first == 15;
-        uint32_t words[4];
-        if (plain && (uintptr_t)(row + first) % 16 == 0) {
-            copy_async(to, row + first);
-            continue;
-        }
-        if (plain && first >= 4 && first + 20 <= box.width)
-            load_shifted<16>(row + first, words);
-        else
-            gather(box, row, columns + column, words);
-        store_shared(to, words);
+    const int32_t first = columns[0];
+    const bool plain = row && first >= 0 && columns[15] - first == 15;
+    const uint32_t value = (uint8_t)box.value * 0x01010101u;
+    uint32_t words[4] = {value, value, value, value};
+    if (plain && (uintptr_t)(row + first) % 16 == 0) {
+        copy_async(to, row + first);
+        return;
     }
+    if (plain && first >= 4 && first + 20 <= box.width)
+        load_shifted<16>(row + first, words);
+    else if (row && (first >= 0 || columns[15] >= 0))
+        gather(box, row, columns, words);
+    store_shared(to, words);
 }
 
 /* Begins to bring the next 16 rows into a stage. */
 template <int NK>
-TWI_DEVICE void stage_step(const twi_cuda_box &box, uint32_t shared, const int32_t *columns, int stage, staging<NK> &s)
+TWI_DEVICE void stage_step(const twi_cuda_box &box, uint32_t stage, const int32_t *columns, staging<NK> &s)
 {
     using g = geometry<NK>;
-    const uint32_t offset = stage * STEP * g::pitch;
-    if (s.direct && s.y >= 0 && s.y + STEP <= box.height) {
-#pragma unroll
-        for (int i = 0; i < g::tasks; i++)
-            if (g::tasks * THREADS == STEP * g::pieces || has_piece<NK>(i))
-                copy_async(s.to[i] + offset, s.from[i]);
+    const uint32_t to = stage + staged_row() * g::pitch + 16 * staged_piece();
+    if (s.inside) {
+        copy_async(to, s.from);
+        if (staged_piece() < g::pieces - 8)
+            copy_async(to + 128, s.from + 128);
     } else {
-        stage_carefully<NK>(box, shared + offset, columns, s);
+        const uint8_t *row = near_row(box, s.y + staged_row());
+#pragma unroll 1
+        for (int piece = staged_piece(); piece < g::pieces; piece += 8)
+            stage_carefully(box, stage + staged_row() * g::pitch + 16 * piece, row, columns + 16 * piece);
     }
-#pragma unroll
-    for (int i = 0; i < g::tasks; i++)
-        s.from[i] += STEP * box.src_pitch;
+    s.from += STEP * box.src_pitch;
     s.y += STEP;
 }
 
@@ -298,7 +282,7 @@ TWI_DEVICE void mean_columns(const history<NK> &h, int tile, int slot, const uin
 
 /* Stores a row, of which `count` pixels are left from the thread's first on: pairs of threads exchange words, so
    that each has 8 neighbouring bytes. */
-TWI_DEVICE void store_row(uint8_t *place, bool exists, uint32_t whole, int count, uint32_t tile0, uint32_t tile1)
+TWI_DEVICE void store_row(uint8_t *place, bool exists, bool whole, int count, uint32_t tile0, uint32_t tile1)
 {
     const bool odd = threadIdx.x % 2;
     const uint32_t other = __shfl_xor_sync(~0u, odd ? tile0 : tile1, 1);
@@ -320,25 +304,25 @@ template <int NK> TWI_DEVICE void march(const twi_cuda_box &box)
     const int64_t left = box.left + blockIdx.x * (int64_t)(32 * WARPS);
     const int64_t top = box.first + blockIdx.y * (int64_t)box.strip_height;
     const int rows = (int)(box.last - top < box.strip_height ? box.last - top : box.strip_height);
-    uint32_t steps = (rows + STEP - 1) / STEP + g::groups - 1;
+    const int steps = (rows + STEP - 1) / STEP + g::groups - 1;
     const int64_t mine = left + 32 * threadIdx.y;
     const int64_t x = mine + (lane % 2 ? 16 + 4 * (lane % 4 - 1) : 4 * (lane % 4));
-    uint32_t whole = mine + 32 <= box.width && (((uintptr_t)box.dst | (uintptr_t)box.dst_pitch) % 8 == 0);
-    uint32_t pixels = shared + lane / 4 * g::pitch + 32 * threadIdx.y + g::pad - g::reach + 4 * (lane % 4);
+    const bool whole = mine + 32 <= box.width && (((uintptr_t)box.dst | (uintptr_t)box.dst_pitch) % 8 == 0);
+    const uint32_t pixels = shared + lane / 4 * g::pitch + 32 * threadIdx.y + g::pad - g::reach + 4 * (lane % 4);
     const uint32_t start = box.nearest ? (uint32_t)box.count / 2 : 0;
-    /* floor(2^32 / n) + 1: exact while the sum is below 2^32 / n, see twi_box_tensor's limits in box_fast.c */
+    /* floor(2^32 / n) + 1: exact while the sum is below 2^32 / n, see refuses_tensor() in march.c */
     const uint32_t multiplier = (uint32_t)(box.reciprocal >> 32) + 1;
     staging<NK> s;
     history<NK> h;
     uint32_t across[NK][4];
     uint32_t down[2][NK][4];
     int32_t *columns = (int32_t *)(stages + g::columns);
-    begin_staging<NK>(box, left, top, shared, s);
-    if (!(s.direct && s.y >= 0 && s.y + STEP * steps <= box.height))
+    begin_staging<NK>(box, left, top, steps, s);
+    if (!s.inside)
         find_columns<NK>(box, s.left, columns);
-    for (uint32_t i = 0; i < STAGES - 1; i++) {
+    for (int i = 0; i < STAGES - 1; i++) {
         if (i < steps)
-            stage_step<NK>(box, shared, columns, i, s);
+            stage_step<NK>(box, shared + i * STEP * g::pitch, columns, s);
         commit_copies();
     }
 #pragma unroll
@@ -351,21 +335,18 @@ template <int NK> TWI_DEVICE void march(const twi_cuda_box &box)
         }
     }
     const int count = (int)(box.width - x < 8 ? box.width - x : 8);
-    keep(steps);
-    keep(whole);
-    keep(pixels);
     uint8_t *out = (uint8_t *)box.dst + (top + lane / 4) * box.dst_pitch + x;
     int row = lane / 4 - STEP * (g::groups - 1); /* the output row of a step, from the strip's first */
-    for (uint32_t base = 0; base < steps; base += g::unroll) {
+    for (int base = 0; base < steps; base += g::unroll) {
 #pragma unroll
         for (int u = 0; u < g::unroll; u++) {
-            const uint32_t step = base + u;
+            const int step = base + u;
             if (step >= steps)
                 return;
             wait_for_oldest_copies();
             __syncthreads();
             if (step + STAGES - 1 < steps)
-                stage_step<NK>(box, shared, columns, (u + STAGES - 1) % STAGES, s);
+                stage_step<NK>(box, shared + (u + STAGES - 1) % STAGES * STEP * g::pitch, columns, s);
             commit_copies();
             sum_rows<NK>(pixels + u % STAGES * STEP * g::pitch, across, u % g::groups, h);
             if (step >= g::groups - 1) {
@@ -382,8 +363,9 @@ template <int NK> TWI_DEVICE void march(const twi_cuda_box &box)
 }
 #endif
 
-/* Windows that reach up to 8 and up to 24 pixels from their output. */
-static __global__ void __launch_bounds__(THREADS) tensor8(const __grid_constant__ twi_cuda_box box)
+/* Windows that reach up to 8 and up to 24 pixels from their output. With room for registers (5 blocks a multiprocessor
+   instead of 7) the compiler does not compute addresses anew in every step. */
+static __global__ void __launch_bounds__(THREADS, 5) tensor8(const __grid_constant__ twi_cuda_box box)
 {
 #if __CUDA_ARCH__ >= 800
     march<1>(box);

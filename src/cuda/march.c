@@ -66,12 +66,12 @@ static tw_status prepare_tensor(tw_plan *plan)
     return twi_cuda_load_kernel(plan, tensor->kernel, (size_t)tensor->shared);
 }
 
-/* Rows of a block: few enough that about eight waves of blocks fill the device evenly, many enough that the rows
+/* Rows of a block: few enough that about eleven waves of blocks fill the device evenly, many enough that the rows
    above and below a block, which it reads too, matter little. */
 static int32_t tensor_rows(const tw_plan *plan, int64_t rows)
 {
-    const int64_t wave = 7 * (int64_t)twi_cuda_state_of(plan->context)->processors;
-    const int64_t share = rows * divide_up(plan->problem.width, TENSOR_STRIP) / (8 * wave);
+    const int64_t wave = 5 * (int64_t)twi_cuda_state_of(plan->context)->processors;
+    const int64_t share = rows * divide_up(plan->problem.width, TENSOR_STRIP) / (11 * wave);
     const int64_t whole = divide_up(share, TENSOR_STEP) * TENSOR_STEP;
     return (int32_t)twi_min_i64(TENSOR_MOST_ROWS, twi_max_i64(TENSOR_LEAST_ROWS, whole));
 }

@@ -10,12 +10,6 @@
 
 #define TWI_DEVICE static __device__ __forceinline__
 
-/* Keeps a value in its register: the compiler would rather compute it anew in every step of a march. */
-TWI_DEVICE void keep(uint32_t &value)
-{
-    asm volatile("" : "+r"(value));
-}
-
 /* twi_border_index() without its divisions, for -n <= i < 2n. What lies further out is read only for outputs that
    nobody stores; -1 then. */
 TWI_DEVICE int64_t near_index(int64_t i, int64_t n, int border)

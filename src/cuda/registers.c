@@ -1,18 +1,19 @@
 /* box on CUDA, variant registers: which of its kernels fits the images' addresses and size (box_registers.cu). */
 #include "cuda/host.h"
 
-/* Bytes of a row and rows that a block makes. An f64 thread has twice the bytes and half the rows. */
+/* What a block of 4 warps makes: bytes of a row, and rows. An f64 thread has twice the bytes and half the rows. */
 typedef struct tile {
     int32_t bytes;
     int32_t rows;
+    int32_t beyond; /* bytes beyond a row's end that blocks must cover: shifted kernels begin before its first byte */
 } tile;
 
-static const tile aligned_tile = {2048, 4};
-static const tile shifted_tile = {1968, 4};
-static const tile small_tile = {128, 8};
-static const tile aligned_tile_f64 = {4096, 2};
-static const tile shifted_tile_f64 = {3936, 2};
-static const tile small_tile_f64 = {256, 8};
+static const tile aligned_tile = {4 * 512, 4, 0};
+static const tile shifted_tile = {4 * 496, 4, 16};
+static const tile small_tile = {128, 8, 0};
+static const tile aligned_tile_f64 = {4 * 1024, 2, 0};
+static const tile shifted_tile_f64 = {4 * 992, 2, 32};
+static const tile small_tile_f64 = {256, 8, 0};
 
 static const twi_cuda_registers *kernels_of(const tw_problem *problem)
 {
@@ -78,13 +79,16 @@ static tw_status run_registers(const tw_plan *plan, const twi_job *job)
         kernel = kernels->aligned;
         made = wide ? aligned_tile_f64 : aligned_tile;
     }
+    const int32_t size = (int32_t)tw_type_size(plan->problem.type);
     const twi_cuda_shape shape = {
         .block_width = 32,
         .block_height = 4,
-        .outputs_width = (unsigned)made.bytes / (unsigned)tw_type_size(plan->problem.type),
+        .outputs_width = (unsigned)(made.bytes / size),
         .outputs_height = (unsigned)made.rows,
     };
-    return twi_cuda_launch_box(kernel, &shape, twi_cuda_box_arguments(plan, job), job->stream);
+    twi_cuda_box box = twi_cuda_box_arguments(plan, job);
+    return twi_cuda_launch(kernel, &shape, &box, box.width * box.channels + made.beyond / size, &box.left, &box.first,
+                           box.last, job->stream);
 }
 
 const twi_code twi_box_registers_cuda = {

@@ -119,14 +119,26 @@ TWI_DEVICE bool warp_inside(const twi_cuda_box &box, int64_t begin, int64_t y)
     return columns && y > 0 && y + ROWS < box.height && y + ROWS <= box.last;
 }
 
-/* Loads a thread's own words; where rows lie at any address, the aligned pieces that hold them. */
-template <int W, bool ALIGNED> TWI_DEVICE void load_pieces(const char *address, uint32_t *pieces)
+/* Words of a row at any address, where they do not cross the row's ends: pieces of 8 bytes that hold them, which are
+   joined once all rows' pieces have arrived. `skip`: what the first piece holds before them. */
+template <int W> TWI_DEVICE void load_pieces(const char *address, uint32_t *pieces)
 {
-    constexpr int bytes = ALIGNED ? 4 * W : 4 * W + 16;
-    const char *first = ALIGNED ? address : (const char *)((uintptr_t)address & ~(uintptr_t)15);
+    const char *first = (const char *)((uintptr_t)address & ~(uintptr_t)7);
 #pragma unroll
-    for (int k = 0; k < bytes; k += 16)
-        load16(first + k, pieces + k / 4);
+    for (int k = 0; k < W + 2; k += 2) {
+        const uint2 v = __ldg((const uint2 *)(first + 4 * k));
+        pieces[k] = v.x;
+        pieces[k + 1] = v.y;
+    }
+}
+
+template <int W> TWI_DEVICE void join_pieces(const uint32_t *pieces, unsigned skip, uint32_t *words)
+{
+    uint32_t moved[W + 1];
+#pragma unroll
+    for (int k = 0; k < W + 1; k++)
+        moved[k] = skip & 4 ? pieces[k + 1] : pieces[k];
+    funnel<W>(moved, skip % 4 * 8, words);
 }
 
 /* The byte of a row that the byte `place` reads, -1 where it is the border's value. Beside the row only one pixel is
@@ -160,8 +172,8 @@ TWI_DEVICE void load_word(const twi_cuda_box &box, const char *const *row, int64
 
 /* A thread's own words where not all lie inside the row. A loop over words, not unrolled: this is rare, and code that
    runs once costs more to fetch than to run. */
-template <typename T, int C, int W, int N>
-TWI_DEVICE void load_elements(const twi_cuda_box &box, const char *const *row, int64_t at, uint32_t (*own)[W])
+template <typename T, int C, int W, int N, int PIECES>
+TWI_DEVICE void load_elements(const twi_cuda_box &box, const char *const *row, int64_t at, uint32_t (*own)[PIECES])
 {
     constexpr int step = sizeof(T) == 8 ? 2 : 1; /* words */
 #pragma unroll 1
@@ -192,40 +204,33 @@ template <typename T, int N> TWI_DEVICE void fill(const twi_cuda_box &box, uint3
         words[k] = value[k % 2];
 }
 
-/* A thread's own words of N rows, of which `row` are the addresses, NULL where a row is the border's value. */
-template <typename T, int C, int W, int N, bool ALIGNED, bool INSIDE>
-TWI_DEVICE void load_own(const twi_cuda_box &box, const char *const *row, int64_t at, uint32_t (*own)[W])
+/* A thread's own words of N rows, of which `row` are the addresses, NULL where a row is the border's value; as pieces,
+   if rows lie at any address. Returns whether they are: at the row's ends there are none to load. */
+template <typename T, int C, int W, int N, bool ALIGNED, bool INSIDE, int PIECES>
+TWI_DEVICE bool load_own(const twi_cuda_box &box, const char *const *row, int64_t at, uint32_t (*pieces)[PIECES])
 {
-    constexpr int size = ALIGNED ? W : W + 4;
-    uint32_t pieces[N][size];
-    const bool whole = ALIGNED ? at + 4 * W <= box.width * C * (int64_t)sizeof(T)
-                               : at >= 16 && at + 4 * W + 16 <= box.width * C * (int64_t)sizeof(T);
-    if (INSIDE || whole) {
-#pragma unroll
-        for (int i = 0; i < N; i++) {
-            if (INSIDE || row[i])
-                load_pieces<W, ALIGNED>(row[i] + at, pieces[i]);
-            else
-                fill<T, size>(box, pieces[i]);
-        }
-#pragma unroll
-        for (int i = 0; i < N; i++) {
-            if constexpr (ALIGNED) {
-#pragma unroll
-                for (int k = 0; k < W; k++)
-                    own[i][k] = pieces[i][k];
-            } else {
-                /* `at` is a multiple of 16: the row's address decides, and is the same in all threads */
-                skip_bytes<W>(pieces[i], row[i] ? (unsigned)(uintptr_t)row[i] % 16 : 0, own[i]);
-            }
-        }
-    } else {
-        load_elements<T, C, W, N>(box, row, at, own);
+    constexpr int margin = ALIGNED ? 0 : 8;
+    if (!INSIDE && (at < margin || at + 4 * W + margin > box.width * C * (int64_t)sizeof(T))) {
+        load_elements<T, C, W, N, PIECES>(box, row, at, pieces);
+        return false;
     }
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        if (!INSIDE && !row[i]) {
+            fill<T, PIECES>(box, pieces[i]);
+        } else if constexpr (ALIGNED) {
+#pragma unroll
+            for (int k = 0; k < W; k += 4)
+                load16(row[i] + at + 4 * k, pieces[i] + k);
+        } else {
+            load_pieces<W>(row[i] + at, pieces[i]);
+        }
+    }
+    return true;
 }
 
 /* The pixel to the left of a warp in its first thread, the one to its right in its last, as units of type U. */
-template <typename T, int C, int N, bool INSIDE, typename U, int UNITS>
+template <typename T, int C, int N, bool ALIGNED, bool INSIDE, typename U, int UNITS>
 TWI_DEVICE void load_halo(const twi_cuda_box &box, const char *const *row, int64_t begin, int64_t end, U (*halo)[UNITS])
 {
     constexpr int pixel = C * (int)sizeof(T);
@@ -234,7 +239,8 @@ TWI_DEVICE void load_halo(const twi_cuda_box &box, const char *const *row, int64
     uint32_t value[2];
     fill<T, 2>(box, value);
     if constexpr (INSIDE) {
-        const int64_t place = source_byte<pixel>(box, at);
+        /* aligned warps end where rows do, the others never there */
+        const int64_t place = ALIGNED ? source_byte<pixel>(box, at) : at;
         const char *from = row[0] + place;
         const bool reads = (lane == 0 || lane == 31) && place >= 0;
 #pragma unroll
@@ -288,14 +294,32 @@ TWI_DEVICE void load_rows(const twi_cuda_box &box, int64_t begin, int64_t y, uin
     constexpr int pixel = C * row_type::size;
     constexpr int units = pixel / (int)sizeof(unit);
     const int lane = threadIdx.x;
+    constexpr int count = ALIGNED ? W : W + 2;
     const char *row[N];
+    uint32_t pieces[N][count];
     uint32_t own[N][W];
     unit halo[N][units];
 #pragma unroll
-    for (int i = 0; i < N; i++)
-        row[i] = INSIDE ? (const char *)box.src + (y - 1 + i) * box.src_pitch : source_row(box, y - 1 + i);
-    load_own<T, C, W, N, ALIGNED, INSIDE>(box, row, begin + lane * (4 * W), own);
-    load_halo<T, C, N, INSIDE, unit, units>(box, row, begin, begin + 128 * W, halo);
+    for (int i = 0; i < N; i++) {
+        if (INSIDE)
+            row[i] = i == 0 ? (const char *)box.src + (y - 1) * box.src_pitch : row[i - 1] + box.src_pitch;
+        else
+            row[i] = source_row(box, y - 1 + i);
+    }
+    const bool joined = load_own<T, C, W, N, ALIGNED, INSIDE, count>(box, row, begin + lane * (4 * W), pieces);
+    load_halo<T, C, N, ALIGNED, INSIDE, unit, units>(box, row, begin, begin + 128 * W, halo);
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        /* 4 * W bytes a thread: the row's address alone decides what a piece holds before its words */
+        const unsigned skip = INSIDE || (joined && row[i]) ? (unsigned)(uintptr_t)row[i] % 8 : 0;
+        if constexpr (ALIGNED) {
+#pragma unroll
+            for (int k = 0; k < W; k++)
+                own[i][k] = pieces[i][k];
+        } else {
+            join_pieces<W>(pieces[i], skip, own[i]);
+        }
+    }
 #pragma unroll
     for (int i = 0; i < N; i++) {
         uint32_t left[side] = {};
