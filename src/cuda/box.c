@@ -42,18 +42,9 @@ const twi_code twi_box_direct_cuda = {
 
 /* ---- tiled -------------------------------------------------------------------------------------- */
 
-static size_t tile_bytes(const tw_problem *problem, int64_t block_width, int64_t block_height)
-{
-    const int64_t width = block_width + (int64_t)(problem->window.width - 1) * problem->channels;
-    const int64_t height = block_height + problem->window.height - 1;
-    return (size_t)(width * height) * tw_type_size(problem->type);
-}
-
 static const char *refuses_tiled(const tw_context *context, const tw_problem *problem)
 {
-    if (context && tile_bytes(problem, BLOCK_WIDTH, BLOCK_HEIGHT) > twi_cuda_state_of(context)->shared_limit)
-        return "the tile of such a window does not fit in the device's shared memory";
-    return NULL;
+    return twi_cuda_refuses_tile(context, problem, BLOCK_WIDTH, BLOCK_HEIGHT);
 }
 
 static double cost_tiled(const tw_context *context, const tw_problem *problem)
@@ -65,7 +56,7 @@ static double cost_tiled(const tw_context *context, const tw_problem *problem)
 static tw_status shape_tiled(const tw_plan *plan, twi_cuda_shape *shape)
 {
     TWI_TRY(twi_cuda_block_shape(plan, BLOCK_WIDTH, BLOCK_HEIGHT, shape));
-    shape->shared = tile_bytes(&plan->problem, shape->block_width, shape->block_height);
+    shape->shared = twi_cuda_tile_bytes(&plan->problem, shape->block_width, shape->block_height);
     return TW_OK;
 }
 
@@ -89,4 +80,42 @@ const twi_code twi_box_tiled_cuda = {
     .cost = cost_tiled,
     .prepare = prepare_tiled,
     .run = run_tiled,
+};
+
+/* ---- texture ------------------------------------------------------------------------------------ */
+
+static double cost_texture(const tw_context *context, const tw_problem *problem)
+{
+    const double outputs = (double)problem->width * (double)problem->height * problem->channels;
+    const double positions = (double)problem->window.width * problem->window.height;
+    (void)context;
+    return 5000 + outputs * (0.001 + 0.001 * positions);
+}
+
+static tw_status prepare_texture(tw_plan *plan)
+{
+    twi_cuda_shape shape;
+    TWI_TRY(twi_cuda_block_shape(plan, BLOCK_WIDTH, BLOCK_HEIGHT, &shape));
+    TWI_TRY(twi_cuda_load_kernel(plan, twi_cuda_box_texture_kernels[plan->problem.type], 0));
+    return twi_cuda_prepare_texture(plan);
+}
+
+static tw_status run_texture(const tw_plan *plan, const twi_job *job)
+{
+    const tw_problem *problem = &plan->problem;
+    twi_cuda_shape shape;
+    twi_cuda_box_texture argument = {.box = twi_cuda_box_arguments(plan, job)};
+    TWI_TRY(twi_cuda_block_shape(plan, BLOCK_WIDTH, BLOCK_HEIGHT, &shape));
+    TWI_TRY(twi_cuda_find_texture(plan, job, &argument.texture));
+    return twi_cuda_launch(twi_cuda_box_texture_kernels[problem->type], &shape, &argument,
+                           problem->width * problem->channels, &argument.box.left, &argument.box.first, job->last,
+                           job->stream);
+}
+
+const twi_code twi_box_texture_cuda = {
+    .refuses = twi_cuda_refuses_texture,
+    .cost = cost_texture,
+    .prepare = prepare_texture,
+    .run = run_texture,
+    .release = twi_cuda_release_texture,
 };

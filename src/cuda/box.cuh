@@ -1,12 +1,11 @@
 /*
- * Device code that the kernels of box share: elements of each type, sums in the one defined order, means.
+ * Device code that the kernels of box share: sums in the one defined order, means.
  * Everything that decides a result is exact.h's; this header says how it is reached on the device.
  */
 #ifndef TWI_BOX_CUH
 #define TWI_BOX_CUH
 
-#include "core/exact.h"
-#include "cuda/cuda.h"
+#include "cuda/element.cuh"
 
 /* For each element type: Row sums a window's row, Sum the whole window. 65535 elements of 16 bits fit in 32. */
 template <typename T> struct twi_sums;
@@ -166,45 +165,6 @@ template <> __device__ __forceinline__ float twi_mean<float>(double sum, const t
 template <> __device__ __forceinline__ double twi_mean<double>(twi_pair sum, const twi_cuda_box &box)
 {
     return twi_mean_f64(sum, (double)box.count);
-}
-
-/* ---- Elements --------------------------------------------------------------------------------- */
-
-/* The pixel of an element column. A division by a constant is a multiplication. */
-static __device__ __forceinline__ int64_t twi_pixel(int64_t element, int32_t channels)
-{
-    switch (channels) {
-    case 1:
-        return element;
-    case 2:
-        return element / 2;
-    case 3:
-        return element / 3;
-    default:
-        return element / 4;
-    }
-}
-
-template <typename T> static __device__ __forceinline__ const T *twi_row(const twi_cuda_box &box, int64_t y)
-{
-    return (const T *)((const char *)box.src + y * box.src_pitch);
-}
-
-/* What position (x, y) reads, inside the image or out. */
-template <typename T>
-static __device__ __forceinline__ T twi_read(const twi_cuda_box &box, int64_t x, int64_t y, int32_t channel)
-{
-    const int64_t column = twi_border_index(x, box.width, box.border);
-    const int64_t row = twi_border_index(y, box.height, box.border);
-    if (column < 0 || row < 0)
-        return (T)box.value;
-    return twi_row<T>(box, row)[column * box.channels + channel];
-}
-
-template <typename T>
-static __device__ __forceinline__ void twi_write(const twi_cuda_box &box, int64_t element, int64_t y, T mean)
-{
-    ((T *)((char *)box.dst + y * box.dst_pitch))[element] = mean;
 }
 
 #endif

@@ -10,46 +10,23 @@
  */
 #include "cuda/box.cuh"
 
-extern __shared__ double twi_tile[];
+extern __shared__ double box_tile[];
 
 template <typename T>
 static __global__ void __launch_bounds__(TWI_CUDA_MOST_THREADS, 1) box_tiled(const twi_cuda_box box)
 {
-    T *const tile = (T *)twi_tile;
-    const int64_t columns = box.width * box.channels;
-    const int64_t left = box.left + (int64_t)blockIdx.x * blockDim.x; /* the block's first output */
-    const int64_t top = box.first + (int64_t)blockIdx.y * blockDim.y;
-    const int32_t tile_width = (int32_t)blockDim.x + (box.window_width - 1) * box.channels;
-    const int32_t tile_height = (int32_t)blockDim.y + box.window_height - 1;
-    const int64_t tile_left = left - (int64_t)box.anchor_x * box.channels;
-    const int64_t tile_top = top - box.anchor_y;
-    const int32_t thread = (int32_t)(threadIdx.y * blockDim.x + threadIdx.x);
-    const int32_t threads = (int32_t)(blockDim.x * blockDim.y);
-    const bool inside =
-        tile_left >= 0 && tile_top >= 0 && tile_left + tile_width <= columns && tile_top + tile_height <= box.height;
-
-    for (int32_t at = thread; at < tile_width * tile_height; at += threads) {
-        const int32_t j = at / tile_width;
-        const int64_t element = tile_left + (at - j * tile_width);
-        if (inside) {
-            tile[at] = twi_row<T>(box, tile_top + j)[element];
-        } else {
-            /* left of the image elements are negative: the pixel is rounded down */
-            const int64_t offset = (int64_t)box.anchor_x * box.channels;
-            const int64_t pixel = twi_pixel(element + offset, box.channels) - box.anchor_x;
-            tile[at] = twi_read<T>(box, pixel, tile_top + j, (int32_t)(element - pixel * box.channels));
-        }
-    }
+    T *const shared = (T *)box_tile;
+    const twi_tile tile = twi_tile_here(box);
+    twi_fill_tile<T>(box, tile, shared, (T)box.value, [](T element) { return element; });
     __syncthreads();
 
-    const int64_t element = left + threadIdx.x;
-    const int64_t y = top + threadIdx.y;
-    if (element >= columns || y >= box.last)
+    const twi_output out = twi_output_here(box);
+    if (!out.exists)
         return;
-    const T *const corner = tile + (int32_t)threadIdx.y * tile_width + (int32_t)threadIdx.x;
+    const T *const corner = twi_tile_corner(tile, shared);
     const typename twi_sums<T>::Sum sum =
-        twi_sum_window<T>(box, [&](int32_t i, int32_t j) { return corner[j * tile_width + i * box.channels]; });
-    twi_write(box, element, y, twi_mean<T>(sum, box));
+        twi_sum_window<T>(box, [&](int32_t i, int32_t j) { return corner[j * tile.width + i * box.channels]; });
+    twi_write(box, out.element, out.y, twi_mean<T>(sum, box));
 }
 
 extern "C" const void *const twi_cuda_box_tiled[TWI_CUDA_TYPES] = {

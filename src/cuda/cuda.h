@@ -59,11 +59,16 @@ enum { TWI_CUDA_MOST_THREADS = 1024 };
 extern const void *const twi_cuda_box_direct[TWI_CUDA_TYPES];
 extern const void *const twi_cuda_box_tiled[TWI_CUDA_TYPES];
 
-/* box_texture.cu: a thread an output element, the source read through a texture of single elements. */
+/* A source that is read through a texture of single elements (texture.cuh). */
+typedef struct twi_cuda_texture {
+    uint64_t object;  /* the cudaTextureObject_t */
+    int32_t hardware; /* 1: the texture's own addressing is the border */
+} twi_cuda_texture;
+
+/* box_texture.cu: a thread an output element, the source read through a texture. */
 typedef struct twi_cuda_box_texture {
     twi_cuda_box box;
-    uint64_t texture; /* the cudaTextureObject_t */
-    int32_t hardware; /* 1: the texture's own addressing is the border */
+    twi_cuda_texture texture;
 } twi_cuda_box_texture;
 extern const void *const twi_cuda_box_texture_kernels[TWI_CUDA_TYPES];
 

@@ -88,7 +88,7 @@ static inline int64_t twi_cuda_row_bytes(const tw_problem *problem, tw_type type
     return problem->width * problem->channels * (int64_t)tw_type_size(type);
 }
 
-/* ---- Kernels of box ------------------------------------------------------------------------- */
+/* ---- Kernels -------------------------------------------------------------------------------- */
 
 /* How a kernel is started: its blocks, and the outputs (elements x rows) that each of them makes. */
 typedef struct twi_cuda_shape {
@@ -119,6 +119,21 @@ tw_status twi_cuda_launch(const void *kernel, const twi_cuda_shape *shape, void 
 
 /* The same for a kernel whose argument is a twi_cuda_box, over all elements of the box's rows. */
 tw_status twi_cuda_launch_box(const void *kernel, const twi_cuda_shape *shape, twi_cuda_box box, void *stream);
+
+/* The shared memory of a block's tile (element.cuh). */
+size_t twi_cuda_tile_bytes(const tw_problem *problem, int64_t block_width, int64_t block_height);
+/* The refusal where a tile of blocks of that shape has no room on the device, or NULL. */
+const char *twi_cuda_refuses_tile(const tw_context *context, const tw_problem *problem, int block_width,
+                                  int block_height);
+
+/* ---- Textures (texture.c) ------------------------------------------------------------------------ */
+
+/* A variant called texture keeps its textures in plan->state, and uses plan->scratch. */
+const char *twi_cuda_refuses_texture(const tw_context *context, const tw_problem *problem);
+tw_status twi_cuda_prepare_texture(tw_plan *plan);
+void twi_cuda_release_texture(tw_plan *plan);
+/* The texture that shows the job's source; queues a copy to scratch where the hardware cannot address it. */
+tw_status twi_cuda_find_texture(const tw_plan *plan, const twi_job *job, twi_cuda_texture *texture);
 
 /* ---- Host images (transfer.c) ---------------------------------------------------------------- */
 

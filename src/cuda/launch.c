@@ -1,4 +1,4 @@
-/* How kernels of box are started: their argument, their blocks, their grids. */
+/* How kernels are started: what all arguments have, blocks, grids. */
 #include "core/exact.h"
 #include "cuda/host.h"
 
@@ -75,6 +75,21 @@ tw_status twi_cuda_block_shape(const tw_plan *plan, unsigned width, unsigned hei
                         (int)limit);
     *shape = (twi_cuda_shape){width, height, width, height, 0};
     return TW_OK;
+}
+
+size_t twi_cuda_tile_bytes(const tw_problem *problem, int64_t block_width, int64_t block_height)
+{
+    const int64_t width = block_width + (int64_t)(problem->window.width - 1) * problem->channels;
+    const int64_t height = block_height + problem->window.height - 1;
+    return (size_t)(width * height) * tw_type_size(problem->type);
+}
+
+const char *twi_cuda_refuses_tile(const tw_context *context, const tw_problem *problem, int block_width,
+                                  int block_height)
+{
+    if (context && twi_cuda_tile_bytes(problem, block_width, block_height) > twi_cuda_state_of(context)->shared_limit)
+        return "the tile of such a window does not fit in the device's shared memory";
+    return NULL;
 }
 
 /* On a device that is current. */
