@@ -42,6 +42,7 @@ if(Python3_FOUND)
   add_test(NAME readme_example COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/scripts/check_readme.py)
 endif()
 
+add_test(NAME verify COMMAND tilewise verify --device cpu --cases 60)
 add_test(NAME exported_symbols
   COMMAND ${CMAKE_SOURCE_DIR}/scripts/check_symbols.sh $<TARGET_FILE:tilewise_shared> $<TARGET_FILE:tilewise_static>)
 # A sanitizer's runtime would have to come first in the outside programs: they are built without.
