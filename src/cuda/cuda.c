@@ -324,6 +324,35 @@ static tw_status copy_cuda(tw_context *context, const tw_image *src, const tw_im
     return twi_cuda_leave(before, copy_image(context, src, dst));
 }
 
+/* ---- Differences --------------------------------------------------------------------------------- */
+
+static tw_status subtract_images(const tw_context *context, const tw_image *a, const tw_image *b, const tw_image *dst)
+{
+    static const twi_cuda_shape shape = {64, 4, 64, 4, 0};
+    cudaStream_t stream = twi_cuda_state_of(context)->compute;
+    twi_cuda_subtract argument = {
+        .a = a->data,
+        .b = b->data,
+        .dst = dst->data,
+        .a_pitch = a->pitch,
+        .b_pitch = b->pitch,
+        .dst_pitch = dst->pitch,
+        .columns = dst->width * dst->channels,
+        .rows = dst->height,
+    };
+    TWI_TRY(twi_cuda_launch(twi_cuda_subtract_kernels[dst->type], &shape, &argument, argument.columns, &argument.left,
+                            &argument.first, argument.rows, stream));
+    TWI_CUDA(cudaStreamSynchronize(stream));
+    return TW_OK;
+}
+
+static tw_status subtract_cuda(tw_context *context, const tw_image *a, const tw_image *b, const tw_image *dst)
+{
+    int before = 0;
+    TWI_TRY(twi_cuda_enter(context, &before));
+    return twi_cuda_leave(before, subtract_images(context, a, b, dst));
+}
+
 /* ---- Runs on device images -------------------------------------------------------------------- */
 
 tw_status twi_cuda_start(const tw_plan *plan, const tw_image *src, const tw_image *dst, cudaStream_t stream,
@@ -403,6 +432,7 @@ const twi_backend twi_cuda_backend = {
     .release = release_cuda,
     .copy = copy_cuda,
     .prepare = prepare_cuda,
+    .subtract = subtract_cuda,
     .run = run_cuda,
     .enqueue = enqueue_cuda,
     .time = twi_cuda_time,

@@ -121,6 +121,21 @@ extern const twi_cuda_tensor twi_cuda_box_tensor[TWI_CUDA_TENSORS];
 enum { TWI_CUDA_RUNNING = 9, TWI_CUDA_RUNNING_COLUMNS = 2048, TWI_CUDA_RUNNING_SHARED = 2 * 4 * (2048 + 128) * 2 };
 extern const void *const twi_cuda_box_running[TWI_CUDA_RUNNING];
 
+/* subtract.cu: dst = a - b; dst may be a or b. A thread an element, blocks of any shape. */
+typedef struct twi_cuda_subtract {
+    const void *a;
+    const void *b;
+    void *dst;
+    int64_t a_pitch; /* bytes */
+    int64_t b_pitch;
+    int64_t dst_pitch;
+    int64_t columns; /* elements */
+    int64_t rows;
+    int64_t left; /* where the grid starts */
+    int64_t first;
+} twi_cuda_subtract;
+extern const void *const twi_cuda_subtract_kernels[TWI_CUDA_TYPES];
+
 /* copy.cu: void (const void *src, void *dst, uint64_t bytes), 16 bytes a thread; both 16-byte aligned. */
 enum { TWI_CUDA_COPY_THREADS = 256, TWI_CUDA_COPY_BYTES = 16 };
 extern const void *const twi_cuda_copy_kernel;

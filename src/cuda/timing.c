@@ -13,25 +13,30 @@ typedef struct series {
     int launches;
 } series;
 
-/* The bytes from an image's first pixel to its last, the gaps between rows included. */
-static uint64_t span(const tw_image *image)
+static int64_t row_bytes(const tw_image *image)
 {
-    return (uint64_t)(image->pitch * (image->height - 1) +
-                      image->width * image->channels * (int64_t)tw_type_size(image->type));
+    return image->width * image->channels * (int64_t)tw_type_size(image->type);
 }
 
+/* The bytes from an image's first pixel to its last, the gaps between rows included. */
+static int64_t span(const tw_image *image)
+{
+    return image->pitch * (image->height - 1) + row_bytes(image);
+}
+
+/* Where the types differ, as many bytes as the smaller image has. */
 static tw_status queue_copy(const tw_context *context, const tw_image *src, const tw_image *dst, cudaStream_t stream)
 {
     const uint64_t per_block = (uint64_t)TWI_CUDA_COPY_THREADS * TWI_CUDA_COPY_BYTES;
     const void *from = src->data;
     void *to = dst->data;
-    uint64_t bytes = span(src);
+    uint64_t bytes = (uint64_t)twi_min_i64(span(src), span(dst));
     const uint64_t blocks = (bytes + per_block - 1) / per_block;
     const bool aligned = ((uintptr_t)from | (uintptr_t)to) % TWI_CUDA_COPY_BYTES == 0;
     const bool device = src->memory == TW_DEVICE && dst->memory == TW_DEVICE;
     if (!device || src->pitch != dst->pitch || !aligned || blocks > INT32_MAX)
         return twi_cuda_copy_rows(context, to, dst->pitch, from, src->pitch,
-                                  src->width * src->channels * (int64_t)tw_type_size(src->type), src->height, stream);
+                                  twi_min_i64(row_bytes(src), row_bytes(dst)), src->height, stream);
     void *arguments[] = {&from, &to, &bytes};
     const dim3 grid = {(unsigned)blocks, 1, 1};
     const dim3 block = {TWI_CUDA_COPY_THREADS, 1, 1};
