@@ -27,6 +27,12 @@ TWI_DEVICE __half2 units(uint32_t pair)
     return *(const __half2 *)&pair;
 }
 
+TWI_DEVICE uint32_t sum_of_pairs(uint32_t a, uint32_t b)
+{
+    const __half2 sum = __hadd2(units(a), units(b));
+    return *(const uint32_t *)&sum;
+}
+
 TWI_DEVICE __half2 both_units(uint16_t bits)
 {
     return units(bits * 0x10001u);
@@ -62,10 +68,13 @@ TWI_DEVICE void mean_bytes(uint32_t (*x)[extended<uint8_t, C, W>::words], bool n
     for (int r = 0; r < ROWS; r++) {
         uint32_t e[words + 1];
         uint32_t o[words + 1];
+        /* rows r and r + 1, r even, share the sum of the two rows that both windows hold */
+        const int shared = r % 2 ? r : r + 1;
+        const int other = r % 2 ? r + 2 : r;
 #pragma unroll
         for (int k = 0; k < words; k++) {
-            e[k] = even[r][k] + even[r + 1][k] + even[r + 2][k];
-            o[k] = odd[r][k] + odd[r + 1][k] + odd[r + 2][k];
+            e[k] = sum_of_pairs(even[other][k], sum_of_pairs(even[shared][k], even[shared + 1][k]));
+            o[k] = sum_of_pairs(odd[other][k], sum_of_pairs(odd[shared][k], odd[shared + 1][k]));
         }
 #pragma unroll
         for (int k = 0; k < W; k++) {

@@ -87,15 +87,16 @@ template <int N> TWI_DEVICE void load_carefully(const twi_cuda_box &box, const c
     }
 }
 
-/* The ROWS rows from y on; `from` is where the thread's pixels of row y lie, if they do. INSIDE: the strip's columns
-   and these rows lie inside the image. */
+/* The ROWS rows from y on; `from` is where the thread's pixels of row y lie, if they do. INSIDE: these rows lie inside
+   the image, and columns that do not are left as they are, 0: they change no sum. */
 template <bool INSIDE>
 TWI_DEVICE void load_rows(const twi_cuda_box &box, const columns &c, const uint8_t *from, int64_t y, uint2 *rows)
 {
     if (INSIDE || (c.direct && y >= 0 && y + ROWS <= box.height)) {
 #pragma unroll
         for (int k = 0; k < ROWS; k++)
-            rows[k] = __ldg((const uint2 *)(from + k * box.src_pitch));
+            if (!INSIDE || c.direct)
+                rows[k] = __ldg((const uint2 *)(from + k * box.src_pitch));
     } else if (c.outside) {
         const uint32_t value = (uint8_t)box.value * 0x01010101u;
 #pragma unroll
@@ -259,12 +260,14 @@ template <int LEAVES, int ENTERS, bool INSIDE> TWI_DEVICE void march(const twi_c
     const uint32_t start = float_bits + (box.nearest ? (uint32_t)box.count / 2 : 0);
     columns c;
     uint32_t sums[4];
-    uint2 enters[ROWS];
-    uint2 leaves[ROWS];
+    uint2 enters[ROWS] = {};
+    uint2 leaves[ROWS] = {};
     find_columns<INSIDE>(box, left - halo + 8 * thread, c);
     const uint8_t *leaving = (const uint8_t *)box.src + leave * box.src_pitch + c.x;
     const uint8_t *entering = leaving + box.window_height * box.src_pitch;
-    first_sums<INSIDE>(box, c, leaving, leave, box.window_height, sums);
+    sums[0] = sums[1] = sums[2] = sums[3] = (uint8_t)box.value * box.window_height * 0x10001u;
+    if (!INSIDE || c.direct)
+        first_sums<INSIDE>(box, c, leaving, leave, box.window_height, sums);
     load_rows<INSIDE>(box, c, entering, enter, enters);
     load_rows<INSIDE>(box, c, leaving, leave, leaves);
     int buffer = 0;
@@ -309,13 +312,15 @@ template <int LEAVES, int ENTERS, bool INSIDE> TWI_DEVICE void march(const twi_c
     }
 }
 
-/* Whether all that a block reads lies inside the image, and aligned. */
+/* Whether all rows that a block reads lie inside the image, and each thread's columns either inside, and aligned, or
+   outside, where they are the border's value in all rows. */
 TWI_DEVICE bool block_inside(const twi_cuda_box &box)
 {
     const int64_t left = box.left + blockIdx.x * (int64_t)box.strip_width - (box.anchor_x + 7) / 8 * 8;
     const int64_t top = box.first + blockIdx.y * (int64_t)box.strip_height - box.anchor_y - 1;
-    return left >= 0 && left + COLUMNS <= box.width && top >= 0 &&
-           top + box.strip_height + box.window_height + 2 * ROWS <= box.height &&
+    const bool value = box.border == TWI_ZERO || box.border == TWI_CONSTANT;
+    const bool columns = (left >= 0 && left + COLUMNS <= box.width) || (value && box.width % 8 == 0);
+    return columns && top >= 0 && top + box.strip_height + box.window_height + 2 * ROWS <= box.height &&
            ((uintptr_t)box.src | (uintptr_t)box.src_pitch) % 8 == 0;
 }
 
