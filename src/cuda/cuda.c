@@ -303,6 +303,17 @@ tw_status twi_cuda_copy_rows(const tw_context *context, void *dst, int64_t dst_p
     return TW_OK;
 }
 
+tw_status twi_cuda_send(const tw_context *context, void *device, const void *host, size_t bytes)
+{
+    cudaStream_t stream = twi_cuda_state_of(context)->compute;
+    int before = 0;
+    TWI_TRY(twi_cuda_enter(context, &before));
+    cudaError_t error = cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(stream);
+    return twi_cuda_leave(before, error == cudaSuccess ? TW_OK : twi_cuda_fail(error, "cudaMemcpyAsync"));
+}
+
 static int64_t image_row_bytes(const tw_image *image)
 {
     return image->width * image->channels * (int64_t)tw_type_size(image->type);

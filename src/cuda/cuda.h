@@ -49,8 +49,9 @@ typedef struct twi_cuda_box {
     uint64_t reciprocal; /* 2^64 / count rounded up, 0 for a count of 1 (it would need 65 bits) */
 } twi_cuda_box;
 
-/* A kernel's address for each element type, in the order of tw_type (u8 u16 i16 i32 f32 f64); NULL: none. */
-enum { TWI_CUDA_TYPES = 6 };
+/* The element types by number, equal to tw_type (launch.c asserts it): tables have a kernel's address for each,
+   NULL: none. */
+enum { TWI_CUDA_U8, TWI_CUDA_U16, TWI_CUDA_I16, TWI_CUDA_I32, TWI_CUDA_F32, TWI_CUDA_F64, TWI_CUDA_TYPES };
 
 /* Kernels whose blocks may have any shape are compiled for blocks of this many threads: what the hardware has. */
 enum { TWI_CUDA_MOST_THREADS = 1024 };
@@ -120,6 +121,53 @@ extern const twi_cuda_tensor twi_cuda_box_tensor[TWI_CUDA_TENSORS];
    windows of 2r + 1 columns, the last for any. */
 enum { TWI_CUDA_RUNNING = 9, TWI_CUDA_RUNNING_COLUMNS = 2048, TWI_CUDA_RUNNING_SHARED = 2 * 4 * (2048 + 128) * 2 };
 extern const void *const twi_cuda_box_running[TWI_CUDA_RUNNING];
+
+/* ---- Correlation ------------------------------------------------------------------------------------ */
+
+/* What a weighted sum is made in: the narrowest integers that hold every sum of the mask, or the floats of the
+   definition. Masks are converted to int32_t, float or double. */
+enum { TWI_CUDA_SUM_I32, TWI_CUDA_SUM_I64, TWI_CUDA_SUM_I128, TWI_CUDA_SUM_F32, TWI_CUDA_SUM_F64, TWI_CUDA_SUMS };
+
+/* How a sum becomes an element of the output. */
+typedef struct twi_cuda_scale {
+    int64_t divisor; /* of integer sums */
+    int64_t offset;
+    double float_divisor; /* of float sums */
+    double float_offset;
+    int32_t out_type;
+} twi_cuda_scale;
+
+typedef struct twi_cuda_correlate {
+    twi_cuda_box box;
+    twi_cuda_scale scale;
+    twi_cuda_texture texture; /* for the kernels called texture */
+    const void *mask;         /* in global memory, for kernels without the mask in their argument */
+} twi_cuda_correlate;
+
+/*
+ * The same with the mask in the argument. A kernel's parameters lie in constant memory, a copy of its own for each
+ * launch: so plans and streams side by side cannot disturb each other, as they could by writing to one
+ * __constant__ array. 4096 bytes of parameters is what every driver allows.
+ */
+enum { TWI_CUDA_MASK_BYTES = 3584 };
+typedef struct twi_cuda_correlate_constant {
+    twi_cuda_correlate filter;
+    union {
+        int32_t integers[TWI_CUDA_MASK_BYTES / 4];
+        float floats[TWI_CUDA_MASK_BYTES / 4];
+        double doubles[TWI_CUDA_MASK_BYTES / 8];
+    } mask;
+} twi_cuda_correlate_constant;
+
+/* A thread an output element, blocks of any shape. correlate_direct.cu, with the mask in the argument and in global
+   memory; correlate_tiled.cu, likewise; correlate_texture.cu, with the mask in the argument. */
+extern const void *const twi_cuda_correlate_direct[TWI_CUDA_TYPES][TWI_CUDA_SUMS];
+extern const void *const twi_cuda_correlate_readonly[TWI_CUDA_TYPES][TWI_CUDA_SUMS];
+extern const void *const twi_cuda_correlate_tiled[TWI_CUDA_TYPES][TWI_CUDA_SUMS];
+extern const void *const twi_cuda_correlate_tiled_global[TWI_CUDA_TYPES][TWI_CUDA_SUMS];
+extern const void *const twi_cuda_correlate_texture_kernels[TWI_CUDA_TYPES][TWI_CUDA_SUMS];
+
+/* ---- The rest ----------------------------------------------------------------------------------------- */
 
 /* subtract.cu: dst = a - b; dst may be a or b. A thread an element, blocks of any shape. */
 typedef struct twi_cuda_subtract {

@@ -82,6 +82,9 @@ tw_status twi_cuda_allocate_pinned(size_t bytes, void **memory);
 tw_status twi_cuda_copy_rows(const tw_context *context, void *dst, int64_t dst_pitch, const void *src,
                              int64_t src_pitch, int64_t row, int64_t rows, cudaStream_t stream);
 
+/* Copies a small array to the device, before any work that is queued later on whatever stream. */
+tw_status twi_cuda_send(const tw_context *context, void *device, const void *host, size_t bytes);
+
 /* Bytes of a row's pixels, if they are of that type. */
 static inline int64_t twi_cuda_row_bytes(const tw_problem *problem, tw_type type)
 {
@@ -125,6 +128,17 @@ size_t twi_cuda_tile_bytes(const tw_problem *problem, int64_t block_width, int64
 /* The refusal where a tile of blocks of that shape has no room on the device, or NULL. */
 const char *twi_cuda_refuses_tile(const tw_context *context, const tw_problem *problem, int block_width,
                                   int block_height);
+
+/* ---- Weighted sums (correlate.c) ------------------------------------------------------------------ */
+
+/* What the sums of a correlate or sepconv are made in: TWI_CUDA_SUM_... */
+int twi_cuda_sum_of(const tw_problem *problem);
+twi_cuda_scale twi_cuda_scale_of(const tw_problem *problem, int sum);
+/* Bytes of a mask's value for such sums, and the values converted. */
+size_t twi_cuda_value_size(int sum);
+void twi_cuda_convert_values(const tw_values *values, int sum, int64_t count, void *to);
+/* What a position costs, as a multiple of that of the cheapest sums. */
+double twi_cuda_sum_cost(int sum);
 
 /* ---- Textures (texture.c) ------------------------------------------------------------------------ */
 

@@ -2,6 +2,11 @@
 #include "core/exact.h"
 #include "cuda/host.h"
 
+_Static_assert((int)TWI_CUDA_U8 == (int)TW_U8 && (int)TWI_CUDA_U16 == (int)TW_U16 && (int)TWI_CUDA_I16 == (int)TW_I16 &&
+                   (int)TWI_CUDA_I32 == (int)TW_I32 && (int)TWI_CUDA_F32 == (int)TW_F32 &&
+                   (int)TWI_CUDA_F64 == (int)TW_F64,
+               "cuda.h and tilewise.h number the types alike");
+
 /* The hardware's limits of a grid, the same for every device. */
 static const int64_t most_blocks_x = INT32_MAX;
 static const int64_t most_blocks_y = 65535;
