@@ -140,7 +140,8 @@ static bool worker_bytes(twi_order_setup *setup)
         setup->strip = TWI_ORDER_TILE;
         setup->pitch = row_pitch(setup->strip + halo, size);
         lines = setup->height - 1 + 2 * TWI_ORDER_TILE_ROWS;
-        return add_area(total, lines, setup->pitch, &offset) && add_area(total, 8 * setup->pitch, 4, &offset);
+        return add_area(total, lines, setup->pitch, &offset) &&
+               add_area(total, 16 * TWI_ORDER_TILE_ROWS, setup->pitch, &offset);
     default:
         break;
     }

@@ -28,8 +28,8 @@ enum {
     TWI_ORDER_LINE = 64,      /* bytes of a cache line: the step of every kernel */
     TWI_ORDER_CHUNK = 4096,   /* bytes of a row that are computed together */
     TWI_ORDER_PIECE = 1024,   /* bytes of a row of the bands whose sorted columns are kept */
-    TWI_ORDER_TILE_ROWS = 64, /* output rows of a tile of TWI_ORDER_COUNT */
-    TWI_ORDER_TILE = 512,     /* its elements in a row */
+    TWI_ORDER_TILE_ROWS = 32, /* output rows of a tile of TWI_ORDER_COUNT */
+    TWI_ORDER_TILE = 128,     /* its elements in a row */
     TWI_ORDER_SLACK = 256     /* bytes that kernels may touch past an area's end */
 };
 

@@ -1,6 +1,7 @@
 /*
- * Windows of 3x3 and 5x5, four rows at a time: NAME, K as in order_lines.tmpl.h; V a vector of STEP keys, LOAD, STORE,
- * VMIN, VMAX; DIRECT: whether keys are elements as they lie in the image.
+ * Windows of 3x3 and 5x5, four rows at a time: NAME, with K and LINES, whose order_lines.tmpl.h fetches and delivers; V
+ * a vector of STEP keys, LOAD, STORE, VMIN, VMAX; INPUT and OUTPUT make elements keys and back, if LINES does not;
+ * DIRECT: whether elements can be read in place.
  *
  * A kernel gives output elements 0 ... n-1 of four rows. Window row j of output row i is rows[i + j], which points at
  * the first position of element 0; up to a line behind the last position may be read. `room` holds what a piece of
@@ -9,6 +10,8 @@
 #define EACH(n) SIMD for (int64_t x = 0; x < (n); x += STEP)
 #define PIECE (TWI_ORDER_PIECE / (int64_t)sizeof(K))
 #define ROOM ((TWI_ORDER_PIECE + TWI_ORDER_SLACK) / (int64_t)sizeof(K))
+#define ROW(p) INPUT(LOAD(p))
+#define RESULT(p, v, stream) PUT(p, OUTPUT(v), stream)
 #define MIDDLE(a, b, c) VMAX(VMIN(a, b), VMIN(VMAX(a, b), c))
 #define SWAP(a, b)                                                                                                     \
     do {                                                                                                               \
@@ -36,45 +39,76 @@
 
 /* ---- Medians ------------------------------------------------------------------------------------ */
 
-/* Of the columns, sorted: the middle of the highest low, the middle middle and the lowest high. */
+/* Of a column's three keys, sorted, the lowest goes into the highest of all lows, and so on. Three columns' `low` and
+   `high` of the middles are all that their middle needs. */
+typedef struct JOIN(triples, NAME) {
+    V low;    /* the highest of the lows */
+    V high;   /* the lowest of the highs */
+    V lesser; /* the middles of two columns */
+    V larger;
+} JOIN(triples, NAME);
+
+/* The column of a, and of two keys in order. */
+#define COLUMN(t, position, a, lower, upper)                                                                           \
+    do {                                                                                                               \
+        const V rest = VMAX(a, lower);                                                                                 \
+        const V low = VMIN(a, lower);                                                                                  \
+        const V middle = VMIN(rest, upper);                                                                            \
+        const V high = VMAX(rest, upper);                                                                              \
+        t.low = position == 0 ? low : VMAX(t.low, low);                                                                \
+        t.high = position == 0 ? high : VMIN(t.high, high);                                                            \
+        if (position == 2) {                                                                                           \
+            t.lesser = VMAX(t.lesser, VMIN(t.larger, middle));                                                         \
+        } else {                                                                                                       \
+            t.larger = position == 0 ? middle : VMAX(t.lesser, middle);                                                \
+            t.lesser = position == 0 ? middle : VMIN(t.lesser, middle);                                                \
+        }                                                                                                              \
+    } while (0)
+
+/* The median is the middle of the highest low, the middle middle and the lowest high. */
 INLINE void JOIN(median3_piece, NAME)(const K *const *rows, K *const *out, int64_t n, int64_t c, K *room, bool stream)
 {
-    const K *const r0 = rows[0], *const r1 = rows[1], *const r2 = rows[2];
-    const K *const r3 = rows[3], *const r4 = rows[4], *const r5 = rows[5];
-    EACH(n + 2 * c)
-    {
-        K *to = room + x;
-        const V a = LOAD(r0 + x), b = LOAD(r1 + x), d = LOAD(r2 + x);
-        const V e = LOAD(r3 + x), f = LOAD(r4 + x), g = LOAD(r5 + x);
-        const V low1 = VMIN(b, d), high1 = VMAX(b, d);
-        const V low2 = VMIN(e, f), high2 = VMAX(e, f);
-        STORE(to, VMIN(a, low1));
-        STORE(to + ROOM, VMIN(VMAX(a, low1), high1));
-        STORE(to + 2 * ROOM, VMAX(a, high1));
-        STORE(to + 3 * ROOM, VMIN(e, low1));
-        STORE(to + 4 * ROOM, VMIN(VMAX(e, low1), high1));
-        STORE(to + 5 * ROOM, VMAX(e, high1));
-        STORE(to + 6 * ROOM, VMIN(d, low2));
-        STORE(to + 7 * ROOM, VMIN(VMAX(d, low2), high2));
-        STORE(to + 8 * ROOM, VMAX(d, high2));
-        STORE(to + 9 * ROOM, VMIN(g, low2));
-        STORE(to + 10 * ROOM, VMIN(VMAX(g, low2), high2));
-        STORE(to + 11 * ROOM, VMAX(g, high2));
-    }
-    for (int i = 0; i < TWI_ORDER_BAND; i++) {
-        const K *const low = room + 3 * i * ROOM;
-        const K *const middle = low + ROOM;
-        const K *const high = middle + ROOM;
-        K *const to = out[i];
-        EACH(n)
-        {
-            const V a = VMAX(VMAX(LOAD(low + x), LOAD(low + x + c)), LOAD(low + x + 2 * c));
-            const V b = MIDDLE(LOAD(middle + x), LOAD(middle + x + c), LOAD(middle + x + 2 * c));
-            const V d = VMIN(VMIN(LOAD(high + x), LOAD(high + x + c)), LOAD(high + x + 2 * c));
-            PUT(to + x, MIDDLE(a, b, d), stream);
+    const K *r[TWI_ORDER_BAND + TWI_ORDER_SMALLEST - 1];
+    K *const o0 = out[0], *const o1 = out[1], *const o2 = out[2], *const o3 = out[3];
+    for (int i = 0; i < TWI_ORDER_BAND + TWI_ORDER_SMALLEST - 1; i++) {
+        const K *const from = rows[i];
+        K *const to = room + i * ROOM;
+        if (!IS_KEY) {
+            EACH(n + 2 * c)
+            {
+                STORE(to + x, ROW(from + x));
+            }
         }
+        r[i] = IS_KEY ? from : to;
+    }
+    const K *const r0 = r[0], *const r1 = r[1], *const r2 = r[2], *const r3 = r[3], *const r4 = r[4], *const r5 = r[5];
+    EACH(n)
+    {
+        JOIN(triples, NAME) t0, t1, t2, t3;
+#define COLUMNS(position)                                                                                              \
+    do {                                                                                                               \
+        const int64_t at = x + position * c;                                                                           \
+        V a = LOAD(r1 + at), b = LOAD(r2 + at), d = LOAD(r3 + at), e = LOAD(r4 + at);                                  \
+        const V third = b;                                                                                             \
+        const V fourth = d;                                                                                            \
+        SWAP(a, b);                                                                                                    \
+        SWAP(d, e);                                                                                                    \
+        COLUMN(t0, position, LOAD(r0 + at), a, b);                                                                     \
+        COLUMN(t1, position, fourth, a, b);                                                                            \
+        COLUMN(t2, position, third, d, e);                                                                             \
+        COLUMN(t3, position, LOAD(r5 + at), d, e);                                                                     \
+    } while (0)
+        COLUMNS(0);
+        COLUMNS(1);
+        COLUMNS(2);
+#undef COLUMNS
+        RESULT(o0 + x, MIDDLE(t0.low, t0.lesser, t0.high), stream);
+        RESULT(o1 + x, MIDDLE(t1.low, t1.lesser, t1.high), stream);
+        RESULT(o2 + x, MIDDLE(t2.low, t2.lesser, t2.high), stream);
+        RESULT(o3 + x, MIDDLE(t3.low, t3.lesser, t3.high), stream);
     }
 }
+#undef COLUMN
 
 /* Columns of five, sorted: lines 0 ... 4. */
 INLINE void JOIN(median5_columns, NAME)(const K *const *rows, int64_t n, K *room)
@@ -82,7 +116,7 @@ INLINE void JOIN(median5_columns, NAME)(const K *const *rows, int64_t n, K *room
     const K *const r0 = rows[0], *const r1 = rows[1], *const r2 = rows[2], *const r3 = rows[3], *const r4 = rows[4];
     EACH(n)
     {
-        V a = LOAD(r0 + x), b = LOAD(r1 + x), c = LOAD(r2 + x), d = LOAD(r3 + x), e = LOAD(r4 + x);
+        V a = ROW(r0 + x), b = ROW(r1 + x), c = ROW(r2 + x), d = ROW(r3 + x), e = ROW(r4 + x);
         SWAP(a, b);
         SWAP(d, e);
         SWAP(c, e);
@@ -188,7 +222,7 @@ INLINE void JOIN(median5_row, NAME)(K *to, int64_t n, int64_t c, const K *room, 
         v9 = VMAX(v9, LOAD(column + 2 * ROOM));
         v10 = VMAX(v10, LOAD(column + ROOM));
         v11 = VMAX(v11, LOAD(column));
-        PUT(to + x, VMIN(VMIN(VMIN(v7, v8), VMIN(v9, v10)), VMIN(v11, v12)), stream);
+        RESULT(to + x, VMIN(VMIN(VMIN(v7, v8), VMIN(v9, v10)), VMIN(v11, v12)), stream);
     }
 }
 
@@ -249,7 +283,7 @@ static void JOIN(band_tile, NAME)(const twi_order_setup *setup, const twi_job *j
         tile[i] = line;
         /* rows below those that the last valid one needs are anything */
         if (i < valid + setup->height - 1)
-            JOIN(fetch, NAME)(setup, &job->src, from, first - setup->before, n + setup->before + setup->after, line);
+            JOIN(fetch, LINES)(setup, &job->src, from, first - setup->before, n + setup->before + setup->after, line);
         else
             tile[i] = lines;
     }
@@ -265,7 +299,7 @@ static void JOIN(band_tile, NAME)(const twi_order_setup *setup, const twi_job *j
         kernel(from, to, twi_min_i64(PIECE, n - x), setup->channels, room, false);
     }
     for (int64_t i = 0; i < valid; i++)
-        JOIN(deliver, NAME)(setup, job, y + i, first, stage[i], n);
+        JOIN(deliver, LINES)(setup, job, y + i, first, stage[i], n);
 }
 
 /* Whole lines of a band whose windows lie in the image: from place to place. */
@@ -311,6 +345,8 @@ static void JOIN(run_bands, NAME)(const twi_order_setup *setup, const twi_job *j
 }
 #undef SWAP
 #undef MIDDLE
+#undef RESULT
+#undef ROW
 #undef ROOM
 #undef PIECE
 #undef EACH

@@ -22,6 +22,8 @@
 #define PLUS JOIN(v_plus, LANE)
 #define BELOW JOIN(v_below, LANE)
 #define REACHED JOIN(v_reached, LANE)
+#define KEY_F32(v) v_key_f32(v)
+#define ELEMENT_F32(v) v_element_f32(v)
 #else
 #define V K
 #define STEP 1
@@ -33,13 +35,20 @@
         *(p) = (v);                                                                                                    \
     } while (0)
 #define SIMD _Pragma("omp simd")
-#define VMIN JOIN(lower, NAME)
-#define VMAX JOIN(higher, NAME)
+#define KEY_F32(v) twi_key_f32((uint32_t)(v))
+#define ELEMENT_F32(v) ((int32_t)twi_unkey_f32(v))
+#define VMIN JOIN(lower, LINES)
+#define VMAX JOIN(higher, LINES)
 #define SPLAT(value) (value)
 #define PLUS(a, b) ((K)((uint64_t)(a) + (uint64_t)(b)))
 #define BELOW(n, a, b) ((K)((n) + ((a) < (b))))
 #define REACHED(n, rank, a, b) ((n) <= (rank) ? (a) : (b))
 #endif
+
+#define INPUT(v) (v)
+#define OUTPUT(v) (v)
+#define IS_KEY true
+#define LINES NAME
 
 #define NAME u8
 #define K uint8_t
@@ -96,7 +105,7 @@
 #define LOWEST INT32_MIN
 #define HIGHEST INT32_MAX
 #define BIAS 0
-#define DIRECT (setup->type == TW_I32)
+#define DIRECT true
 #include "cpu/order_kind.tmpl.h"
 #include "cpu/order_select.tmpl.h"
 #undef DIRECT
@@ -124,6 +133,43 @@
 #undef K
 #undef NAME
 
+#undef LINES
+#undef IS_KEY
+#undef OUTPUT
+#undef INPUT
+
+/* Small windows of f32 read the image in place too: elements become keys in the kernels. */
+#define NAME f32
+#define LINES i32
+#define K int32_t
+#define LANE epi32
+#define INPUT(v) KEY_F32(v)
+#define OUTPUT(v) ELEMENT_F32(v)
+#define IS_KEY false
+#define DIRECT true
+#include "cpu/order_bands.tmpl.h"
+#undef DIRECT
+#undef IS_KEY
+#undef OUTPUT
+#undef INPUT
+#undef LANE
+#undef K
+#undef LINES
+#undef NAME
+
+static void run_kind_f32(const twi_order_setup *setup, const twi_job *job, tw_op op)
+{
+    if (setup->method == TWI_ORDER_BANDS) {
+        /* NaN stands for what border `ignore` leaves out of a minimum: it never wins against the window's middle */
+        twi_order_setup bits = *setup;
+        bits.type = TW_I32;
+        bits.outside = (int32_t)twi_unkey_f32((int32_t)setup->outside);
+        run_bands_f32(&bits, job, op);
+    } else {
+        run_kind_i32(setup, job, op);
+    }
+}
+
 #include "cpu/order_count.h"
 
 static void run_rank_select(const twi_order_setup *setup, const twi_job *job)
@@ -142,7 +188,7 @@ static tw_status run(const tw_plan *plan, const twi_job *job)
 {
     static run_function *const functions[TW_TYPE_COUNT] = {
         [TW_U8] = run_kind_u8,   [TW_U16] = run_kind_u16, [TW_I16] = run_kind_i16,
-        [TW_I32] = run_kind_i32, [TW_F32] = run_kind_i32, [TW_F64] = run_kind_i64,
+        [TW_I32] = run_kind_i32, [TW_F32] = run_kind_f32, [TW_F64] = run_kind_i64,
     };
     const twi_order_setup *setup = plan->scratch;
     if (setup->method == TWI_ORDER_COUNT)

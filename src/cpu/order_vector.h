@@ -79,6 +79,30 @@ SELECTION(epi32)
 SELECTION(epi64)
 #endif
 #undef SELECTION
+
+/* exact.h's key of f32 bits, and back. */
+INLINE vec v_flip_f32(vec v)
+{
+    return OP_BITS(xor)(v, OP(srli_epi32)(OP(srai_epi32)(v, 31), 1));
+}
+
+INLINE vec v_key_f32(vec bits)
+{
+    const vec nan = OP(set1_epi32)(0x7fc00000);
+#if defined(__AVX512BW__)
+    const __m512 value = _mm512_castsi512_ps(bits);
+    return v_flip_f32(_mm512_mask_mov_epi32(bits, _mm512_cmp_ps_mask(value, value, _CMP_UNORD_Q), nan));
+#else
+    const __m256 value = _mm256_castsi256_ps(bits);
+    const vec unordered = _mm256_castps_si256(_mm256_cmp_ps(value, value, _CMP_UNORD_Q));
+    return v_flip_f32(_mm256_blendv_epi8(bits, nan, unordered));
+#endif
+}
+
+INLINE vec v_element_f32(vec key)
+{
+    return v_flip_f32(key);
+}
 #undef EXTREMES
 #endif
 
