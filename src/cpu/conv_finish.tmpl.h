@@ -37,21 +37,23 @@ static void scale_i128(int64_t *restrict out, const twi_i128 *restrict sums, int
         out[x] = twi_saturate(twi_quotient(sums[x], scale->divisor, 0) + scale->offset, INT64_MIN, INT64_MAX);
 }
 
-static void scale_f32(float *sums, int64_t n, const twi_conv_scale *scale)
-{
-    const float divisor = (float)scale->float_divisor;
-    const float offset = (float)scale->float_offset;
-    for (int64_t x = 0; x < n; x++)
-        sums[x] = sums[x] / divisor + offset;
-}
-
-static void scale_f64(double *sums, int64_t n, const twi_conv_scale *scale)
-{
-    const double divisor = scale->float_divisor;
-    const double offset = scale->float_offset;
-    for (int64_t x = 0; x < n; x++)
-        sums[x] = sums[x] / divisor + offset;
-}
+/* Dividing by a power of two is multiplying by its inverse, to the last bit. */
+#define SCALE_FLOAT(NAME_, T)                                                                                          \
+    static void NAME_(T *sums, int64_t n, const twi_conv_scale *scale)                                                 \
+    {                                                                                                                  \
+        const T divisor = (T)scale->float_divisor;                                                                     \
+        const T offset = (T)scale->float_offset;                                                                       \
+        const T inverse = (T)1 / divisor;                                                                              \
+        int exponent;                                                                                                  \
+        if (fabs(frexp((double)divisor, &exponent)) == 0.5 && isnormal(inverse))                                       \
+            for (int64_t x = 0; x < n; x++)                                                                            \
+                sums[x] = sums[x] * inverse + offset;                                                                  \
+        else                                                                                                           \
+            for (int64_t x = 0; x < n; x++)                                                                            \
+                sums[x] = sums[x] / divisor + offset;                                                                  \
+    }
+SCALE_FLOAT(scale_f32, float)
+SCALE_FLOAT(scale_f64, double)
 
 typedef void store_function(void *to, const void *from, int64_t n);
 
