@@ -167,6 +167,24 @@ extern const void *const twi_cuda_correlate_tiled[TWI_CUDA_TYPES][TWI_CUDA_SUMS]
 extern const void *const twi_cuda_correlate_tiled_global[TWI_CUDA_TYPES][TWI_CUDA_SUMS];
 extern const void *const twi_cuda_correlate_texture_kernels[TWI_CUDA_TYPES][TWI_CUDA_SUMS];
 
+/* ---- Order filters ------------------------------------------------------------------------------------ */
+
+typedef struct twi_cuda_order {
+    twi_cuda_box box;
+    const uint8_t *footprint; /* in global memory; NULL: all positions take part */
+    uint32_t rank;            /* of rank: below 2^32, as the number of positions is */
+    int32_t ignore;           /* of min and max. 1: positions outside the image take no part */
+} twi_cuda_order;
+
+/* A thread an output element, blocks of any shape. order_direct.cu, order_tiled.cu, order_network.cu; the last for
+   3x3 and 5x5. */
+extern const void *const twi_cuda_min_direct[TWI_CUDA_TYPES];
+extern const void *const twi_cuda_max_direct[TWI_CUDA_TYPES];
+extern const void *const twi_cuda_rank_direct[TWI_CUDA_TYPES];
+extern const void *const twi_cuda_min_tiled[TWI_CUDA_TYPES];
+extern const void *const twi_cuda_max_tiled[TWI_CUDA_TYPES];
+extern const void *const twi_cuda_median_network[2][TWI_CUDA_TYPES];
+
 /* ---- The rest ----------------------------------------------------------------------------------------- */
 
 /* subtract.cu: dst = a - b; dst may be a or b. A thread an element, blocks of any shape. */

@@ -1,0 +1,184 @@
+/* min, max and rank on CUDA, the variants to learn from: footprints, and kernels chosen by type. */
+#include "cuda/host.h"
+
+enum { BLOCK_WIDTH = 32, BLOCK_HEIGHT = 8, TILE_OUTPUTS_WIDTH = 32, TILE_OUTPUTS_HEIGHT = 32 };
+
+/* ---- What the variants share ------------------------------------------------------------------------ */
+
+static double cost_per_position(const tw_problem *problem, double output, double position)
+{
+    const double outputs = (double)problem->width * (double)problem->height * problem->channels;
+    const double positions = (double)problem->window.width * problem->window.height;
+    return 5000 + outputs * (output + position * positions * (problem->type == TW_F64 ? 2 : 1));
+}
+
+/* A copy of the footprint in the plan's scratch memory. */
+static tw_status send_footprint(tw_plan *plan)
+{
+    const tw_problem *problem = &plan->problem;
+    const size_t bytes = (size_t)problem->window.width * (size_t)problem->window.height;
+    if (!problem->footprint)
+        return TW_OK;
+    TWI_TRY(twi_plan_scratch(plan, bytes));
+    return twi_cuda_send(plan->context, plan->scratch, problem->footprint, bytes);
+}
+
+static tw_status launch(const tw_plan *plan, const twi_job *job, const void *kernel, const twi_cuda_shape *shape)
+{
+    const tw_problem *problem = &plan->problem;
+    twi_cuda_order argument = {
+        .box = twi_cuda_box_arguments(plan, job),
+        .footprint = plan->scratch,
+        .rank = (uint32_t)problem->rank,
+        .ignore = problem->border.mode == TW_BORDER_IGNORE,
+    };
+    return twi_cuda_launch(kernel, shape, &argument, problem->width * problem->channels, &argument.box.left,
+                           &argument.box.first, job->last, job->stream);
+}
+
+/* ---- direct ----------------------------------------------------------------------------------------- */
+
+static const void *kernel_direct(const tw_problem *problem)
+{
+    return problem->op == TW_OP_MIN   ? twi_cuda_min_direct[problem->type]
+           : problem->op == TW_OP_MAX ? twi_cuda_max_direct[problem->type]
+                                      : twi_cuda_rank_direct[problem->type];
+}
+
+/* rank reads the window once a bit of the type. */
+static double cost_direct(const tw_context *context, const tw_problem *problem)
+{
+    const double times = problem->op == TW_OP_RANK ? 8 * (double)tw_type_size(problem->type) : 1;
+    (void)context;
+    return cost_per_position(problem, 0.002, 0.0003 * times);
+}
+
+static tw_status prepare_direct(tw_plan *plan)
+{
+    twi_cuda_shape shape;
+    TWI_TRY(twi_cuda_block_shape(plan, BLOCK_WIDTH, BLOCK_HEIGHT, &shape));
+    TWI_TRY(twi_cuda_load_kernel(plan, kernel_direct(&plan->problem), 0));
+    return send_footprint(plan);
+}
+
+static tw_status run_direct(const tw_plan *plan, const twi_job *job)
+{
+    twi_cuda_shape shape;
+    TWI_TRY(twi_cuda_block_shape(plan, BLOCK_WIDTH, BLOCK_HEIGHT, &shape));
+    return launch(plan, job, kernel_direct(&plan->problem), &shape);
+}
+
+const twi_code twi_min_direct_cuda = {
+    .cost = cost_direct,
+    .prepare = prepare_direct,
+    .run = run_direct,
+};
+
+const twi_code twi_max_direct_cuda = {
+    .cost = cost_direct,
+    .prepare = prepare_direct,
+    .run = run_direct,
+};
+
+const twi_code twi_rank_direct_cuda = {
+    .cost = cost_direct,
+    .prepare = prepare_direct,
+    .run = run_direct,
+};
+
+/* ---- tiled ------------------------------------------------------------------------------------------ */
+
+static const void *kernel_tiled(const tw_problem *problem)
+{
+    return problem->op == TW_OP_MIN ? twi_cuda_min_tiled[problem->type] : twi_cuda_max_tiled[problem->type];
+}
+
+static const char *refuses_tiled(const tw_context *context, const tw_problem *problem)
+{
+    return twi_cuda_refuses_tile(context, problem, TILE_OUTPUTS_WIDTH, TILE_OUTPUTS_HEIGHT);
+}
+
+static double cost_tiled(const tw_context *context, const tw_problem *problem)
+{
+    (void)context;
+    return cost_per_position(problem, 0.005, 0.0002);
+}
+
+static tw_status shape_tiled(const tw_plan *plan, twi_cuda_shape *shape)
+{
+    TWI_TRY(twi_cuda_block_shape(plan, TILE_OUTPUTS_WIDTH, TILE_OUTPUTS_HEIGHT, shape));
+    shape->shared = twi_cuda_tile_bytes(&plan->problem, shape->block_width, shape->block_height);
+    return TW_OK;
+}
+
+static tw_status prepare_tiled(tw_plan *plan)
+{
+    twi_cuda_shape shape;
+    TWI_TRY(shape_tiled(plan, &shape));
+    TWI_TRY(twi_cuda_load_kernel(plan, kernel_tiled(&plan->problem), shape.shared));
+    return send_footprint(plan);
+}
+
+static tw_status run_tiled(const tw_plan *plan, const twi_job *job)
+{
+    twi_cuda_shape shape;
+    TWI_TRY(shape_tiled(plan, &shape));
+    return launch(plan, job, kernel_tiled(&plan->problem), &shape);
+}
+
+const twi_code twi_min_tiled_cuda = {
+    .refuses = refuses_tiled,
+    .cost = cost_tiled,
+    .prepare = prepare_tiled,
+    .run = run_tiled,
+};
+
+const twi_code twi_max_tiled_cuda = {
+    .refuses = refuses_tiled,
+    .cost = cost_tiled,
+    .prepare = prepare_tiled,
+    .run = run_tiled,
+};
+
+/* ---- network ---------------------------------------------------------------------------------------- */
+
+static const void *kernel_network(const tw_problem *problem)
+{
+    return twi_cuda_median_network[problem->window.width == 5][problem->type];
+}
+
+static const char *refuses_network(const tw_context *context, const tw_problem *problem)
+{
+    const tw_window *window = &problem->window;
+    (void)context;
+    if (problem->footprint || window->width != window->height || window->width % 2 == 0)
+        return "it does whole windows of 3x3 and 5x5";
+    return problem->rank == window->width * window->height / 2 ? NULL : "it does medians alone";
+}
+
+static double cost_network(const tw_context *context, const tw_problem *problem)
+{
+    (void)context;
+    return cost_per_position(problem, 0.002, 0.0005);
+}
+
+static tw_status prepare_network(tw_plan *plan)
+{
+    twi_cuda_shape shape;
+    TWI_TRY(twi_cuda_block_shape(plan, BLOCK_WIDTH, BLOCK_HEIGHT, &shape));
+    return twi_cuda_load_kernel(plan, kernel_network(&plan->problem), 0);
+}
+
+static tw_status run_network(const tw_plan *plan, const twi_job *job)
+{
+    twi_cuda_shape shape;
+    TWI_TRY(twi_cuda_block_shape(plan, BLOCK_WIDTH, BLOCK_HEIGHT, &shape));
+    return launch(plan, job, kernel_network(&plan->problem), &shape);
+}
+
+const twi_code twi_rank_network_cuda = {
+    .refuses = refuses_network,
+    .cost = cost_network,
+    .prepare = prepare_network,
+    .run = run_network,
+};
