@@ -127,6 +127,8 @@ extern const void *const twi_cuda_box_running[TWI_CUDA_RUNNING];
 /* What a weighted sum is made in: the narrowest integers that hold every sum of the mask, or the floats of the
    definition. Masks are converted to int32_t, float or double. */
 enum { TWI_CUDA_SUM_I32, TWI_CUDA_SUM_I64, TWI_CUDA_SUM_I128, TWI_CUDA_SUM_F32, TWI_CUDA_SUM_F64, TWI_CUDA_SUMS };
+/* Beside these, for gaussian on u8: fixed point. */
+enum { TWI_CUDA_SUM_FIXED = TWI_CUDA_SUMS, TWI_CUDA_SEPARABLE_SUMS };
 
 /* How a sum becomes an element of the output. */
 typedef struct twi_cuda_scale {
@@ -166,6 +168,24 @@ extern const void *const twi_cuda_correlate_readonly[TWI_CUDA_TYPES][TWI_CUDA_SU
 extern const void *const twi_cuda_correlate_tiled[TWI_CUDA_TYPES][TWI_CUDA_SUMS];
 extern const void *const twi_cuda_correlate_tiled_global[TWI_CUDA_TYPES][TWI_CUDA_SUMS];
 extern const void *const twi_cuda_correlate_texture_kernels[TWI_CUDA_TYPES][TWI_CUDA_SUMS];
+
+/* sepconv.cu: one of the two passes over a chunk of the image, along its rows into `lines`, or down those into the
+   output. A thread an element; column and row count from the chunk's first. */
+typedef struct twi_cuda_sepconv {
+    twi_cuda_box box;
+    twi_cuda_scale scale;
+    const void *weights; /* of the pass, in global memory */
+    void *lines;         /* line k belongs to image row chunk_top - anchor_y + k */
+    int64_t pitch;       /* of the lines, in their elements */
+    int64_t columns;     /* what the pass makes */
+    int64_t rows;
+    int64_t chunk_left; /* where the chunk's first output lies in the image: element column and row */
+    int64_t chunk_top;
+    int64_t left; /* where the grid starts in the chunk */
+    int64_t first;
+} twi_cuda_sepconv;
+extern const void *const twi_cuda_sepconv_along[TWI_CUDA_TYPES][TWI_CUDA_SEPARABLE_SUMS];
+extern const void *const twi_cuda_sepconv_down[TWI_CUDA_SEPARABLE_SUMS];
 
 /* ---- Order filters ------------------------------------------------------------------------------------ */
 
