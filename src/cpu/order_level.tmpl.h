@@ -170,7 +170,7 @@ static void run_kind_f32(const twi_order_setup *setup, const twi_job *job, tw_op
     }
 }
 
-#include "cpu/order_count.h"
+#include "cpu/order_thresholds.tmpl.h"
 
 static void run_rank_select(const twi_order_setup *setup, const twi_job *job)
 {

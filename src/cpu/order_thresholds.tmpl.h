@@ -64,7 +64,7 @@ static bool count_is_broad(const twi_order_setup *setup)
 }
 
 #ifdef LEVEL_VECTOR
-#include "cpu/order_count_vector.h"
+#include "cpu/order_count_vector.tmpl.h"
 
 /* What is faster: a threshold for a whole tile, or a bit for every output. */
 static int count_last_bits(int64_t positions)

@@ -1,5 +1,5 @@
 /*
- * Thresholds for a tile (order_count.h) in vectors of bytes, counting what lies above: first the columns of all its
+ * Thresholds for a tile (order_thresholds.tmpl.h) in vectors of bytes, counting what lies above: first the columns of all its
  * rows, kept, since a line that was just stored is slow to load at another distance; then what is four, 16 ... columns
  * wide; then the windows.
  *
