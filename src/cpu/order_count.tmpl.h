@@ -1,4 +1,5 @@
-/* One threshold for a tile (order_thresholds.tmpl.h): NAME, COLUMN the count of a column's part of a window, SUM of a window. */
+/* One threshold for a tile (order_thresholds.tmpl.h): NAME, COLUMN the count of a column's part of a window, SUM of a
+ * window. */
 
 static void JOIN(count_first, NAME)(COLUMN *restrict columns, const uint8_t *restrict row, uint8_t threshold, int64_t n)
 {

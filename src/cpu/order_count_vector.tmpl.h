@@ -1,7 +1,7 @@
 /*
- * Thresholds for a tile (order_thresholds.tmpl.h) in vectors of bytes, counting what lies above: first the columns of all its
- * rows, kept, since a line that was just stored is slow to load at another distance; then what is four, 16 ... columns
- * wide; then the windows.
+ * Thresholds for a tile (order_thresholds.tmpl.h) in vectors of bytes, counting what lies above: first the columns of
+ * all its rows, kept, since a line that was just stored is slow to load at another distance; then what is four, 16 ...
+ * columns wide; then the windows.
  *
  * Vectors of 256 bits on every level: comparing signed bytes into vectors is as fast as anything that AVX-512 has. So
  * the source's bytes are lowered by 128 here.
