@@ -13,6 +13,8 @@ target_link_libraries(tilewise_program PUBLIC tilewise_verify tilewise_io PRIVAT
 
 add_executable(tilewise src/cli/main.c)
 target_link_libraries(tilewise PRIVATE tilewise_program warnings)
+# CMake would take the library's kernels for a reason to link by nvcc: no C++ runtime is needed.
+set_target_properties(tilewise PROPERTIES LINKER_LANGUAGE C)
 
 # The program writes its own manual page and completions: they cannot disagree with it.
 set(TW_PAGES ${CMAKE_BINARY_DIR}/pages)
