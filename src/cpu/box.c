@@ -267,18 +267,18 @@ static double estimate(const tw_context *context, const tw_problem *problem, boo
 
 double twi_box_cost_c(const tw_context *context, const tw_problem *problem)
 {
-    const rates rate = {0.3, 1.0, 0.3};
+    const rates rate = {0.4, 0.9, 0.3};
     return estimate(context, problem, false, &rate);
 }
 
 double twi_box_cost_avx2(const tw_context *context, const tw_problem *problem)
 {
-    const rates rate = {0.1, 0.5, 0.15};
+    const rates rate = {0.1, 0.3, 0.15};
     return estimate(context, problem, true, &rate);
 }
 
 double twi_box_cost_avx512(const tw_context *context, const tw_problem *problem)
 {
-    const rates rate = {0.08, 0.4, 0.12};
+    const rates rate = {0.08, 0.25, 0.12};
     return estimate(context, problem, true, &rate);
 }
