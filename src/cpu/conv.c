@@ -163,7 +163,7 @@ static void make_pairs(twi_conv_pass *pass, numbers weights, const twi_conv_pair
 /*
  * A symmetric row is folded in the middle: tap t stands for the two elements `offset` to both sides of it, with one
  * weight. The middle itself is counted twice, with half its weight, which is even (twi_gaussian_fixed takes two at a
- * time from it); a weight of 2^15 is cut in two. The number of taps is even.
+ * time from it); a weight of 2^15 is cut in two.
  */
 static void make_folds(twi_conv_pass *pass, numbers weights, int64_t channels)
 {
@@ -176,10 +176,6 @@ static void make_folds(twi_conv_pass *pass, numbers weights, int64_t channels)
             pass->taps[pass->count].offset = (int32_t)(i * channels);
             to[pass->count++] = (int16_t)twi_min_i64(rest, INT16_MAX);
         }
-    }
-    if (pass->count % 2 != 0) {
-        pass->taps[pass->count].offset = 0;
-        to[pass->count++] = 0;
     }
 }
 

@@ -27,7 +27,8 @@ INLINE folded fold_row(const twi_conv_pass *pass, const uint8_t *middle)
     const int16_t *weight = pass->weights;
     vec s0 = OP(set1_epi32)((int32_t)pass->start);
     vec s1 = s0, s2 = s0, s3 = s0;
-    for (int64_t t = 0; t < pass->count; t += 2) {
+    int64_t t = 0;
+    for (; t + 1 < pass->count; t += 2) {
         int32_t both;
         memcpy(&both, weight + t, sizeof both);
         const vec weights = OP(set1_epi32)(both);
@@ -37,6 +38,15 @@ INLINE folded fold_row(const twi_conv_pass *pass, const uint8_t *middle)
         s1 = mac_words_vector(s1, weights, OP(unpackhi_epi16)(a.low, b.low));
         s2 = mac_words_vector(s2, weights, OP(unpacklo_epi16)(a.high, b.high));
         s3 = mac_words_vector(s3, weights, OP(unpackhi_epi16)(a.high, b.high));
+    }
+    if (t < pass->count) {
+        const vec none = OP_BITS(setzero)();
+        const vec last = OP(set1_epi32)(weight[t]);
+        const folded a = fold(middle, pass->taps[t].offset);
+        s0 = mac_words_vector(s0, last, OP(unpacklo_epi16)(a.low, none));
+        s1 = mac_words_vector(s1, last, OP(unpackhi_epi16)(a.low, none));
+        s2 = mac_words_vector(s2, last, OP(unpacklo_epi16)(a.high, none));
+        s3 = mac_words_vector(s3, last, OP(unpackhi_epi16)(a.high, none));
     }
     const vec middle_of_range = OP(set1_epi16)(INT16_MIN);
     const folded row = {
