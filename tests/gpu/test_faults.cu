@@ -11,15 +11,9 @@
  * earlier or later GPU may wait for them forever. `compute-sanitizer --tool synccheck` reports such a kernel
  * even where the pixels happen to be right.
  */
-#include <cuda_runtime.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "faults.cuh"
 
-#include "core/exact.h"
-#include "tilewise.h"
-
-enum { SIDE = 16, TILE = SIDE + 2, WIDTH = 1003, HEIGHT = 769, BORDERS = TWI_WRAP + 1, SKIPPED = 77 };
+enum { SIDE = 16, TILE = SIDE + 2, WIDTH = 1003, HEIGHT = 769 };
 
 enum fault { NONE, BESIDE, EARLY };
 
@@ -60,35 +54,6 @@ static __global__ void tiled(const unsigned char *src, unsigned char *dst, int w
         for (int i = 0; i < 3; i++)
             sum += tile[threadIdx.y + j][threadIdx.x + i];
     dst[(int64_t)y * width + x] = (unsigned char)twi_mean_integer(sum, 9, 0);
-}
-
-/* Leaves a known pattern in the shared memory of every multiprocessor, so that a hole in a tile shows. */
-static __global__ void poison(unsigned char *sink)
-{
-    __shared__ unsigned char all[40000];
-    for (int i = (int)threadIdx.x; i < (int)sizeof all; i += (int)blockDim.x)
-        all[i] = 0xa5;
-    __syncthreads();
-    if (all[threadIdx.x] != 0xa5)
-        *sink = 1;
-}
-
-static void require(bool good, const char *what, const char *why)
-{
-    if (good)
-        return;
-    fprintf(stderr, "test_faults: %s: %s\n", what, why);
-    exit(1);
-}
-
-static void cuda(cudaError_t error, const char *what)
-{
-    require(error == cudaSuccess, what, cudaGetErrorString(error));
-}
-
-static void library(tw_status status, const char *what)
-{
-    require(status == TW_OK, what, tw_error_message());
 }
 
 typedef struct images {
