@@ -35,8 +35,10 @@ static void FN(halo)(const twi_box_setup *setup, SUM *columns)
 
 #include SLIDE_KERNEL
 
-/* One output row from the columns' sums. */
-static void FN(row)(const twi_box_setup *setup, const SUM *columns, TOTAL *sums, T *stage, T *dst)
+/* One output row from the columns' sums. Meanwhile the two rows that the next one needs are brought near: else
+   memory would rest while sums are computed, and the other way round. */
+static void FN(row)(const twi_box_setup *setup, const SUM *columns, TOTAL *sums, T *stage, T *dst, const T *enter,
+                    const T *leave)
 {
     const int64_t c = setup->channels;
     const SUM *left = columns - setup->before - c; /* leaves as the window moves to element 0; zero by then */
@@ -49,6 +51,8 @@ static void FN(row)(const twi_box_setup *setup, const SUM *columns, TOTAL *sums,
     }
     for (int64_t x = 0; x < setup->row; x += TWI_BOX_CHUNK) {
         const int64_t n = twi_min_i64(TWI_BOX_CHUNK, setup->row - x);
+        bring_near(enter + x, n * (int64_t)sizeof(T));
+        bring_near(leave + x, n * (int64_t)sizeof(T));
         FN(slide)(stage, sums, right + x, left + x, n, total, setup);
         put(dst + x, stage, n * (int64_t)sizeof(T), setup->stream);
     }
@@ -65,14 +69,18 @@ static void JOIN(JOIN(run, BITS), NAME)(const twi_box_setup *setup, const twi_jo
            (size_t)(setup->channels + setup->before + setup->row) * sizeof(SUM));
     for (int64_t y = job->first; y < job->last; y++) {
         const int64_t top = y - setup->window.anchor_y;
-        if (y == job->first)
+        if (y == job->first) {
             for (int64_t j = 0; j < height; j++)
                 FN(add)(columns, twi_box_row(setup, &job->src, top + j), setup->row);
-        else
-            FN(move)
-        (columns, twi_box_row(setup, &job->src, top + height - 1), twi_box_row(setup, &job->src, top - 1), setup->row);
+        } else {
+            const T *enter = twi_box_row(setup, &job->src, top + height - 1);
+            const T *leave = twi_box_row(setup, &job->src, top - 1);
+            FN(move)(columns, enter, leave, setup->row);
+        }
         FN(halo)(setup, columns);
-        FN(row)(setup, columns, sums, stage, (T *)(void *)((char *)job->dst.data + y * job->dst.pitch));
+        FN(row)
+        (setup, columns, sums, stage, (T *)(void *)((char *)job->dst.data + y * job->dst.pitch),
+         twi_box_row(setup, &job->src, top + height), twi_box_row(setup, &job->src, top));
     }
 }
 #undef FN
