@@ -39,12 +39,12 @@
 
 /* ---- Medians ------------------------------------------------------------------------------------ */
 
-/* Of a column's three keys, sorted, the lowest goes into the highest of all lows, and so on. Three columns' `low` and
-   `high` of the middles are all that their middle needs. */
+/* What the sorted columns of a 3x3 window leave: the highest low, the lowest high, and of the middles two until the
+   third column makes `lesser` their middle. */
 typedef struct JOIN(triples, NAME) {
-    V low;    /* the highest of the lows */
-    V high;   /* the lowest of the highs */
-    V lesser; /* the middles of two columns */
+    V low;
+    V high;
+    V lesser;
     V larger;
 } JOIN(triples, NAME);
 
