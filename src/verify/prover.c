@@ -220,7 +220,7 @@ static tw_image place(const tw_problem *problem, tw_type type, int64_t gap, int6
 {
     const int64_t size = (int64_t)tw_type_size(type);
     const tw_image image = {
-        .data = (void *)(uintptr_t)(MARGIN + offset * size), /* relative to the buffer, for now */
+        .data = (void *)(uintptr_t)(MARGIN + offset * size), /* relative to the buffer, until moved() places it */
         .width = problem->width,
         .height = problem->height,
         .pitch = (problem->width * problem->channels + gap) * size,
