@@ -53,7 +53,12 @@ void twi_gaussian_fixed(const double *weights, int32_t taps, int32_t *fixed)
         fixed[taps - 1 - i] = fixed[i];
 }
 
+/* Below sigma 0.5 nearly all the weight is on one tap, and rounding to 8.8 bits would show in more than 0.2 % of
+   random pixels. */
+static const double least_fixed_sigma = 0.5;
+
 bool twi_gaussian_is_fixed(const tw_problem *problem)
 {
-    return problem->type == TW_U8 && problem->window.width > 1 && problem->window.height > 1;
+    return problem->type == TW_U8 && problem->window.width > 1 && problem->window.height > 1 &&
+           problem->sigma_x >= least_fixed_sigma && problem->sigma_y >= least_fixed_sigma;
 }
