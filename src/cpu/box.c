@@ -210,33 +210,6 @@ tw_status twi_box_prepare_vector(tw_plan *plan)
     return prepare(plan, true);
 }
 
-const char *twi_box_refuses_avx2(const tw_context *context, const tw_problem *problem)
-{
-    (void)problem;
-    if (!context)
-        return NULL; /* only the problem is asked */
-#if defined(__x86_64__)
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        return NULL;
-#endif
-    return "this processor has no AVX2";
-}
-
-const char *twi_box_refuses_avx512(const tw_context *context, const tw_problem *problem)
-{
-    (void)problem;
-    if (!context)
-        return NULL;
-#if defined(__x86_64__)
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("fma"))
-        return NULL;
-#endif
-    return "this processor has no AVX-512 (F, BW, VL and DQ)";
-}
-
 /* Nanoseconds for an element by one thread, from memory; a share of them for each of several threads. */
 typedef struct rates {
     double small_byte; /* the small method, for each byte of an element */

@@ -72,9 +72,6 @@ static inline const void *twi_box_row(const twi_box_setup *setup, const tw_image
 tw_status twi_box_prepare(tw_plan *plan);        /* plain C */
 tw_status twi_box_prepare_vector(tw_plan *plan); /* levels with vectors */
 
-const char *twi_box_refuses_avx2(const tw_context *context, const tw_problem *problem);
-const char *twi_box_refuses_avx512(const tw_context *context, const tw_problem *problem);
-
 double twi_box_cost_c(const tw_context *context, const tw_problem *problem);
 double twi_box_cost_avx2(const tw_context *context, const tw_problem *problem);
 double twi_box_cost_avx512(const tw_context *context, const tw_problem *problem);

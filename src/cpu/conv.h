@@ -158,8 +158,6 @@ void twi_conv_choose(const tw_problem *problem, twi_conv_level level, twi_conv_c
 int64_t twi_conv_piece(twi_conv_unit unit, twi_conv_level level);
 
 tw_status twi_conv_prepare(tw_plan *plan, twi_conv_level level);
-const char *twi_conv_refuses_avx2(const tw_context *context, const tw_problem *problem);
-const char *twi_conv_refuses_avx512(const tw_context *context, const tw_problem *problem);
 void twi_conv_release(tw_plan *plan);
 double twi_conv_cost(const tw_context *context, const tw_problem *problem, twi_conv_level level);
 

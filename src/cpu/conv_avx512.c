@@ -1,5 +1,6 @@
 /* Correlation, separable convolution and Gaussian with AVX-512. */
 #include "cpu/conv_level.tmpl.h"
+#include "cpu/cpu.h"
 
 static double cost(const tw_context *context, const tw_problem *problem)
 {
@@ -14,7 +15,8 @@ static tw_status prepare(tw_plan *plan)
 /* One code for the three operations: the plan knows which. */
 #define CODE                                                                                                           \
     {                                                                                                                  \
-        .refuses = twi_conv_refuses_avx512, .cost = cost, .prepare = prepare, .run = run, .release = twi_conv_release  \
+        .refuses = twi_cpu_refuses_avx512_vnni, .cost = cost, .prepare = prepare, .run = run,                          \
+        .release = twi_conv_release                                                                                    \
     }
 const twi_code twi_correlate_avx512_cpu = CODE;
 const twi_code twi_sepconv_avx512_cpu = CODE;

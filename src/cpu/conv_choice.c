@@ -194,21 +194,6 @@ void twi_conv_choose(const tw_problem *problem, twi_conv_level level, twi_conv_c
     choose_lines(problem, level, extra, choice);
 }
 
-const char *twi_conv_refuses_avx2(const tw_context *context, const tw_problem *problem)
-{
-    return twi_box_refuses_avx2(context, problem);
-}
-
-const char *twi_conv_refuses_avx512(const tw_context *context, const tw_problem *problem)
-{
-    const char *reason = twi_box_refuses_avx512(context, problem);
-#if defined(__x86_64__)
-    if (context && !reason && !__builtin_cpu_supports("avx512vnni"))
-        return "this processor has no AVX-512 VNNI";
-#endif
-    return reason;
-}
-
 /* Nanoseconds for an element and a unit of pass_time, by one thread. */
 double twi_conv_cost(const tw_context *context, const tw_problem *problem, twi_conv_level level)
 {

@@ -1,0 +1,39 @@
+/* What the processor can do: the reasons why levels are refused. */
+#include "cpu/cpu.h"
+
+const char *twi_cpu_refuses_avx2(const tw_context *context, const tw_problem *problem)
+{
+    (void)problem;
+    if (!context)
+        return NULL; /* only the problem is asked */
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        return NULL;
+#endif
+    return "this processor has no AVX2";
+}
+
+const char *twi_cpu_refuses_avx512(const tw_context *context, const tw_problem *problem)
+{
+    (void)problem;
+    if (!context)
+        return NULL;
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("fma"))
+        return NULL;
+#endif
+    return "this processor has no AVX-512 (F, BW, VL and DQ)";
+}
+
+const char *twi_cpu_refuses_avx512_vnni(const tw_context *context, const tw_problem *problem)
+{
+    const char *reason = twi_cpu_refuses_avx512(context, problem);
+#if defined(__x86_64__)
+    if (context && !reason && !__builtin_cpu_supports("avx512vnni"))
+        return "this processor has no AVX-512 VNNI";
+#endif
+    return reason;
+}
