@@ -7,11 +7,6 @@
 
 #include "cpu/box.h"
 
-enum { ALIGNMENT = 256, SLACK = 256 /* bytes that kernels may touch past an area's end */ };
-
-/* Outputs from here on are stored past the cache: they would only push the source out of it. */
-static const int64_t stream_bytes = 8 << 20;
-
 /* What a strip of the tree's sums may take, so that it stays in the L2 cache. */
 static const int64_t strip_bytes = 384 << 10;
 
@@ -82,15 +77,6 @@ static twi_box_divider make_divider(const tw_problem *problem)
     return divider;
 }
 
-/* An area of count * size bytes at the end of *total. False: it cannot be counted. */
-static bool add_area(int64_t *total, int64_t count, int64_t size, int64_t *offset)
-{
-    int64_t bytes = 0;
-    *offset = *total;
-    return twi_mul_i64(count, size, &bytes) && twi_add_i64(bytes, SLACK + ALIGNMENT, &bytes) &&
-           twi_add_i64(*total, bytes / ALIGNMENT * ALIGNMENT, total);
-}
-
 /* Elements of the line that a worker of the method keeps: the row, its halo, and what kernels read beside. */
 static bool worker_bytes(const tw_problem *problem, twi_box_setup *setup)
 {
@@ -100,7 +86,8 @@ static bool worker_bytes(const tw_problem *problem, twi_box_setup *setup)
     int64_t *total = &setup->worker_bytes;
     if (setup->method == TWI_BOX_SMALL) {
         const int64_t rows = TWI_BOX_BAND + TWI_BOX_LARGEST - 1;
-        return add_area(total, rows, TWI_BOX_TILE, &offset) && add_area(total, TWI_BOX_BAND, TWI_BOX_STAGE, &offset);
+        return twi_add_area(total, rows, TWI_BOX_TILE, &offset) &&
+               twi_add_area(total, TWI_BOX_BAND, TWI_BOX_STAGE, &offset);
     }
     const int64_t halo = setup->before + setup->after;
     if (setup->method == TWI_BOX_TREE) {
@@ -109,54 +96,16 @@ static bool worker_bytes(const tw_problem *problem, twi_box_setup *setup)
         while (lines * 2 <= setup->window.height)
             lines *= 2;
         setup->lines = lines - 1 + setup->window.height + 3;
-        const int64_t fit = strip_bytes / (pair * setup->lines) / TWI_BOX_LINE * TWI_BOX_LINE;
-        setup->strip = twi_min_i64(twi_max_i64(fit, TWI_BOX_LINE), 1024);
-        return add_area(total, setup->strip + halo + SLACK, pair, &offset) &&
-               add_area(total, setup->strip * setup->lines, pair, &offset) &&
-               add_area(total, setup->strip, size, &offset);
+        const int64_t fit = strip_bytes / (pair * setup->lines) / TWI_LINE * TWI_LINE;
+        setup->strip = twi_min_i64(twi_max_i64(fit, TWI_LINE), 1024);
+        return twi_add_area(total, setup->strip + halo + TWI_SLACK, pair, &offset) &&
+               twi_add_area(total, setup->strip * setup->lines, pair, &offset) &&
+               twi_add_area(total, setup->strip, size, &offset);
     }
     const int64_t sum = setup->method == TWI_BOX_SLIDE64 ? 8 : 4;
-    return twi_add_i64(setup->row, halo + SLACK, &line) && add_area(total, line, sum, &offset) &&
-           add_area(total, TWI_BOX_CHUNK + TWI_BOX_LINE, sum, &offset) &&
-           add_area(total, TWI_BOX_CHUNK + TWI_BOX_LINE, size, &offset);
-}
-
-static void fill_halo(const tw_problem *problem, const twi_box_setup *setup, int64_t *halo)
-{
-    const int64_t channels = problem->channels;
-    for (int64_t i = 0; i < setup->before + setup->after; i++) {
-        /* counted from the first column to the left; the row itself is skipped */
-        const int64_t pixel = i / channels - problem->window.anchor_x + (i < setup->before ? 0 : problem->width);
-        const int64_t column = twi_border_index(pixel, problem->width, setup->border);
-        halo[i] = column < 0 ? -1 : column * channels + i % channels;
-    }
-}
-
-static void fill_outside(const tw_problem *problem, int64_t row, void *outside)
-{
-    const double value = problem->border.mode == TW_BORDER_CONSTANT ? problem->border.value : 0;
-    for (int64_t i = 0; i < row; i++) {
-        switch (problem->type) {
-        case TW_U8:
-            ((uint8_t *)outside)[i] = (uint8_t)value;
-            break;
-        case TW_U16:
-            ((uint16_t *)outside)[i] = (uint16_t)value;
-            break;
-        case TW_I16:
-            ((int16_t *)outside)[i] = (int16_t)value;
-            break;
-        case TW_I32:
-            ((int32_t *)outside)[i] = (int32_t)value;
-            break;
-        case TW_F32:
-            ((float *)outside)[i] = (float)value;
-            break;
-        default:
-            ((double *)outside)[i] = value;
-            break;
-        }
-    }
+    return twi_add_i64(setup->row, halo + TWI_SLACK, &line) && twi_add_area(total, line, sum, &offset) &&
+           twi_add_area(total, TWI_BOX_CHUNK + TWI_LINE, sum, &offset) &&
+           twi_add_area(total, TWI_BOX_CHUNK + TWI_LINE, size, &offset);
 }
 
 static tw_status prepare(tw_plan *plan, bool vector)
@@ -169,7 +118,6 @@ static tw_status prepare(tw_plan *plan, bool vector)
     int64_t halo_at = 0;
     int64_t outside_at = 0;
     int64_t workers_at = 0;
-    int64_t bytes = 0;
     twi_box_setup setup = {
         .method = choose_method(problem, vector),
         .channels = problem->channels,
@@ -180,19 +128,19 @@ static tw_status prepare(tw_plan *plan, bool vector)
         .divider = make_divider(problem),
     };
     if (!twi_mul_i64(problem->width, problem->channels, &setup.row) || !worker_bytes(problem, &setup) ||
-        !add_area(&total, 1, (int64_t)sizeof setup, &setup_at) ||
-        !add_area(&total, setup.before + setup.after, (int64_t)sizeof *setup.halo, &halo_at) ||
-        !add_area(&total, has_value ? setup.row : 0, size, &outside_at) ||
-        !add_area(&total, plan->context->threads, setup.worker_bytes, &workers_at))
+        !twi_add_area(&total, 1, (int64_t)sizeof setup, &setup_at) ||
+        !twi_add_area(&total, setup.before + setup.after, (int64_t)sizeof *setup.halo, &halo_at) ||
+        !twi_add_area(&total, has_value ? setup.row : 0, size, &outside_at) ||
+        !twi_add_area(&total, plan->context->threads, setup.worker_bytes, &workers_at))
         return twi_fail(TW_ERROR_LIMIT, "rows of %" PRId64 " pixels need more scratch than can be counted",
                         problem->width);
-    setup.stream = !twi_mul_i64(setup.row * size, problem->height, &bytes) || bytes >= stream_bytes;
+    setup.stream = twi_output_streams(problem, setup.row);
     TWI_TRY(twi_plan_scratch(plan, (size_t)total));
     char *scratch = plan->scratch;
     int64_t *halo = (int64_t *)(void *)(scratch + halo_at);
-    fill_halo(problem, &setup, halo);
+    twi_fill_halo(problem, setup.before, setup.after, halo);
     if (has_value)
-        fill_outside(problem, setup.row, scratch + outside_at);
+        twi_fill_outside(problem, setup.row, scratch + outside_at);
     setup.halo = halo;
     setup.outside = scratch + outside_at;
     setup.workers = scratch + workers_at;

@@ -1,15 +1,11 @@
 /*
  * The mean on the CPU, shared by its levels (plain C, AVX2, AVX-512): what a plan prepares, once.
  * The levels are the same template compiled three times: box_c.c, box_avx2.c, box_avx512.c.
- *
- * A row is a line of elements: pixel x, channel k is element x * channels + k, and the neighbour in the
- * same channel lies `channels` elements away. So one code does every channel count.
  */
 #ifndef TWI_CPU_BOX_H
 #define TWI_CPU_BOX_H
 
-#include "core/exact.h"
-#include "core/plan.h"
+#include "cpu/rows.h"
 
 /* How a problem is computed. The bounds are chosen in box.c. */
 typedef enum twi_box_method {
@@ -24,7 +20,6 @@ enum {
     TWI_BOX_BAND = 4,         /* output rows that the small method computes together */
     TWI_BOX_SMALLEST = 3,     /* the windows of the small method */
     TWI_BOX_LARGEST = 5,      /* */
-    TWI_BOX_LINE = 64,        /* bytes of a cache line: the step of every kernel */
     TWI_BOX_TILE = 832,       /* bytes of a row in a copied tile at the image's left or right edge */
     TWI_BOX_CHUNK = 3072,     /* elements that a row is computed in, so that results stay in the L1 cache */
     TWI_BOX_STAGE = 4096 + 64 /* bytes of a chunk's row of the small method; not a power of two: rows that

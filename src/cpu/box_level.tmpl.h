@@ -36,13 +36,13 @@ static char *worker_scratch(const twi_box_setup *setup, const twi_job *job)
 /* The first address at or after `p` that a cache line starts at. */
 static void *line_aligned(void *p)
 {
-    return (char *)p + (TWI_BOX_LINE - (uintptr_t)p % TWI_BOX_LINE) % TWI_BOX_LINE;
+    return (char *)p + (TWI_LINE - (uintptr_t)p % TWI_LINE) % TWI_LINE;
 }
 
 /* Into the L2 cache: used when the next row is begun. */
 static inline void bring_near(const void *p, int64_t bytes)
 {
-    for (int64_t i = 0; i < bytes; i += TWI_BOX_LINE)
+    for (int64_t i = 0; i < bytes; i += TWI_LINE)
         __builtin_prefetch((const char *)p + i, 0, 2);
 }
 

@@ -10,7 +10,7 @@ static void JOIN(small_tile, NAME)(const twi_box_setup *setup, const T *const *r
                                    int64_t first, int64_t last, void *scratch)
 {
     const int64_t height = setup->window.height;
-    const int64_t line = TWI_BOX_LINE / (int64_t)sizeof(T);
+    const int64_t line = TWI_LINE / (int64_t)sizeof(T);
     const int64_t low = twi_max_i64(first - setup->before, 0);
     const int64_t high = twi_min_i64(last + setup->after, setup->row);
     const T *tile[TWI_BOX_BAND + TWI_BOX_LARGEST - 1];
@@ -46,7 +46,7 @@ static void JOIN(small_inner, NAME)(const twi_box_setup *setup, const T *const *
     const T *from[TWI_BOX_BAND + TWI_BOX_LARGEST - 1];
     T *to[TWI_BOX_BAND];
     /* four whole lines at a time can go straight to their place; else they are staged and copied out */
-    const bool aligned = ((uintptr_t)(out[0] + first) | (uintptr_t)pitch) % TWI_BOX_LINE == 0;
+    const bool aligned = ((uintptr_t)(out[0] + first) | (uintptr_t)pitch) % TWI_LINE == 0;
     const bool stream = KERNEL_STREAMS && setup->stream && aligned;
     const bool direct = valid == TWI_BOX_BAND && (stream || !setup->stream);
     for (int64_t x = first; x < last; x += chunk) {
@@ -65,7 +65,7 @@ static void JOIN(small_inner, NAME)(const twi_box_setup *setup, const T *const *
 
 static void JOIN(run_small, NAME)(const twi_box_setup *setup, const twi_job *job)
 {
-    const int64_t line = TWI_BOX_LINE / (int64_t)sizeof(T);
+    const int64_t line = TWI_LINE / (int64_t)sizeof(T);
     const int64_t left = (setup->before + line - 1) / line * line;
     const int64_t inner = (setup->row - left - setup->after) / line * line;
     const T *rows[TWI_BOX_BAND + TWI_BOX_LARGEST - 1];

@@ -60,7 +60,7 @@ static void FN(row)(const twi_box_setup *setup, const SUM *columns, TOTAL *sums,
 
 static void JOIN(JOIN(run, BITS), NAME)(const twi_box_setup *setup, const twi_job *job)
 {
-    const int64_t line = TWI_BOX_LINE;
+    const int64_t line = TWI_LINE;
     const int32_t height = setup->window.height;
     TOTAL *sums = (TOTAL *)(void *)worker_scratch(setup, job);
     T *stage = (T *)(void *)(sums + TWI_BOX_CHUNK + line);

@@ -129,7 +129,7 @@ static void JOIN(run_tree, NAME)(const twi_box_setup *setup, const twi_job *job)
     const int64_t strip = setup->strip;
     const int64_t height = setup->window.height;
     const int64_t ring_size = (setup->lines - 2) * strip;
-    const int64_t line_size = strip + setup->before + setup->after + TWI_BOX_LINE;
+    const int64_t line_size = strip + setup->before + setup->after + TWI_LINE;
     double *memory = (double *)(void *)worker_scratch(setup, job);
     double *const rings = memory + 2 * strip * PARTS;
     double *const lines = rings + ring_size * PARTS;

@@ -4,11 +4,6 @@
 
 #include "cpu/conv.h"
 
-enum { ALIGNMENT = 256, SLACK = 256 /* bytes that kernels may touch past an area's end */ };
-
-/* Outputs from here on are stored past the cache: they would only push the source out of it. */
-static const int64_t stream_bytes = 8 << 20;
-
 /* What the ring of a strip may take, so that it stays in the L2 cache. */
 static const int64_t ring_bytes = 256 << 10;
 
@@ -17,15 +12,6 @@ const twi_conv_layout twi_conv_layouts[TWI_CONV_UNITS] = {
     [TWI_CONV_FOLD] = {1, 1, 2, 4},   [TWI_CONV_I32] = {1, 4, 4, 4},   [TWI_CONV_I64] = {1, 8, 8, 8},
     [TWI_CONV_I128] = {1, 16, 8, 16}, [TWI_CONV_F32] = {1, 4, 4, 4},   [TWI_CONV_F64] = {1, 8, 8, 8},
 };
-
-/* An area of count * size bytes at the end of *total. False: it cannot be counted. */
-static bool add_area(int64_t *total, int64_t count, int64_t size, int64_t *offset)
-{
-    int64_t bytes = 0;
-    *offset = *total;
-    return twi_mul_i64(count, size, &bytes) && twi_add_i64(bytes, SLACK + ALIGNMENT, &bytes) &&
-           twi_add_i64(*total, bytes / ALIGNMENT * ALIGNMENT, total);
-}
 
 /* ---- Taps -------------------------------------------------------------------------------------- */
 
@@ -282,44 +268,6 @@ static void make_scale(const tw_problem *problem, const twi_conv_choice *choice,
 
 /* ---- Scratch ------------------------------------------------------------------------------------- */
 
-static void fill_halo(const tw_problem *problem, const twi_conv_setup *setup, int64_t *halo)
-{
-    const int64_t channels = problem->channels;
-    for (int64_t i = 0; i < setup->beside; i++) {
-        /* counted from the first column to the left; the row itself is skipped */
-        const int64_t pixel = i / channels - problem->window.anchor_x + (i < setup->before ? 0 : problem->width);
-        const int64_t column = twi_border_index(pixel, problem->width, setup->border);
-        halo[i] = column < 0 ? -1 : column * channels + i % channels;
-    }
-}
-
-static void fill_outside(const tw_problem *problem, int64_t count, void *outside)
-{
-    const double value = problem->border.mode == TW_BORDER_CONSTANT ? problem->border.value : 0;
-    for (int64_t i = 0; i < count; i++) {
-        switch (problem->type) {
-        case TW_U8:
-            ((uint8_t *)outside)[i] = (uint8_t)value;
-            break;
-        case TW_U16:
-            ((uint16_t *)outside)[i] = (uint16_t)value;
-            break;
-        case TW_I16:
-            ((int16_t *)outside)[i] = (int16_t)value;
-            break;
-        case TW_I32:
-            ((int32_t *)outside)[i] = (int32_t)value;
-            break;
-        case TW_F32:
-            ((float *)outside)[i] = (float)value;
-            break;
-        default:
-            ((double *)outside)[i] = value;
-            break;
-        }
-    }
-}
-
 /* The widest strip whose ring stays in the cache. */
 static int64_t choose_strip(const twi_conv_setup *setup)
 {
@@ -337,12 +285,12 @@ static bool plan_worker(twi_conv_setup *setup)
     const twi_conv_layout *main = &twi_conv_layouts[setup->main.unit];
     const int64_t line = twi_conv_pitch(setup->strip + setup->beside);
     int64_t *total = &setup->worker_bytes;
-    return add_area(total, TWI_CONV_BAND * setup->beside, size, &setup->edge_at) &&
-           add_area(total, setup->separable ? TWI_CONV_BAND * line : 0, row->element, &setup->wide_at) &&
-           add_area(total, setup->quartets, twi_conv_quartet_bytes(setup), &setup->ring_at) &&
-           add_area(total, TWI_CONV_BAND * TWI_CONV_CHUNK, twi_max_i64(row->sum, main->sum), &setup->sums_at) &&
-           add_area(total, TWI_CONV_CHUNK, (int64_t)sizeof(double), &setup->stage_at) &&
-           add_area(total, setup->quartets * TWI_CONV_BAND, (int64_t)sizeof(void *), &setup->lines_at);
+    return twi_add_area(total, TWI_CONV_BAND * setup->beside, size, &setup->edge_at) &&
+           twi_add_area(total, setup->separable ? TWI_CONV_BAND * line : 0, row->element, &setup->wide_at) &&
+           twi_add_area(total, setup->quartets, twi_conv_quartet_bytes(setup), &setup->ring_at) &&
+           twi_add_area(total, TWI_CONV_BAND * TWI_CONV_CHUNK, twi_max_i64(row->sum, main->sum), &setup->sums_at) &&
+           twi_add_area(total, TWI_CONV_CHUNK, (int64_t)sizeof(double), &setup->stage_at) &&
+           twi_add_area(total, setup->quartets * TWI_CONV_BAND, (int64_t)sizeof(void *), &setup->lines_at);
 }
 
 static tw_status prepare_setup(tw_plan *plan, twi_conv_level level, twi_conv_setup *setup)
@@ -354,7 +302,6 @@ static tw_status prepare_setup(tw_plan *plan, twi_conv_level level, twi_conv_set
     int64_t halo_at = 0;
     int64_t outside_at = 0;
     int64_t workers_at = 0;
-    int64_t bytes = 0;
     twi_conv_choice choice;
     twi_conv_choose(problem, level, &choice);
     *setup = (twi_conv_setup){
@@ -375,19 +322,18 @@ static tw_status prepare_setup(tw_plan *plan, twi_conv_level level, twi_conv_set
     setup->quartets = (problem->window.height + 2) / TWI_CONV_BAND + 1;
     if (!twi_mul_i64(problem->width, channels, &setup->elements))
         return twi_fail(TW_ERROR_LIMIT, "rows of %" PRId64 " pixels cannot be counted", problem->width);
-    setup->stream = !twi_mul_i64(setup->elements, (int64_t)tw_type_size(problem->out_type), &bytes) ||
-                    !twi_mul_i64(bytes, problem->height, &bytes) || bytes >= stream_bytes;
+    setup->stream = twi_output_streams(problem, setup->elements);
     setup->strip = choose_strip(setup);
-    if (!plan_worker(setup) || !add_area(&total, setup->beside, (int64_t)sizeof *setup->halo, &halo_at) ||
-        !add_area(&total, setup->strip + setup->beside, size, &outside_at) ||
-        !add_area(&total, plan->context->threads, setup->worker_bytes, &workers_at))
+    if (!plan_worker(setup) || !twi_add_area(&total, setup->beside, (int64_t)sizeof *setup->halo, &halo_at) ||
+        !twi_add_area(&total, setup->strip + setup->beside, size, &outside_at) ||
+        !twi_add_area(&total, plan->context->threads, setup->worker_bytes, &workers_at))
         return twi_fail(TW_ERROR_LIMIT, "a %dx%d window needs more scratch than can be counted",
                         (int)problem->window.width, (int)problem->window.height);
     TWI_TRY(twi_plan_scratch(plan, (size_t)total));
     char *scratch = plan->scratch;
     int64_t *halo = (int64_t *)(void *)(scratch + halo_at);
-    fill_halo(problem, setup, halo);
-    fill_outside(problem, setup->strip + setup->beside, scratch + outside_at);
+    twi_fill_halo(problem, setup->before, setup->beside - setup->before, halo);
+    twi_fill_outside(problem, setup->strip + setup->beside, scratch + outside_at);
     setup->halo = halo;
     setup->outside = scratch + outside_at;
     setup->workers = scratch + workers_at;

@@ -5,15 +5,11 @@
  * Output rows are computed in bands of TWI_CONV_BAND, in strips of columns. Source rows come into a ring of lines,
  * with their borders, in the form that the inner loop wants (twi_conv_unit). A separable filter puts the results of
  * its row pass there instead. Then one inner loop serves all: sums of lines, shifted and weighted.
- *
- * A row is a line of elements: pixel x, channel k is element x * channels + k, and the neighbour in the
- * same channel lies `channels` elements away. So one code does every channel count.
  */
 #ifndef TWI_CPU_CONV_H
 #define TWI_CPU_CONV_H
 
-#include "core/exact.h"
-#include "core/plan.h"
+#include "cpu/rows.h"
 
 /* What a line's elements, the weights and the sums are. Integer sums are modular: only the whole sum must fit. */
 typedef enum twi_conv_unit {

@@ -7,9 +7,6 @@
 
 #include "cpu/order.h"
 
-/* Outputs from here on are stored past the cache: they would only push the source out of it. */
-static const int64_t stream_bytes = 8 << 20;
-
 /* What the rows kept for a window may take, so that they stay in the L2 cache. */
 static const int64_t kept_bytes = 384 << 10;
 
@@ -83,20 +80,11 @@ static int64_t outside_key(const tw_problem *problem)
 
 /* ---- Scratch ------------------------------------------------------------------------------------ */
 
-/* An area of count * size bytes at the end of *total. False: it cannot be counted. */
-static bool add_area(int64_t *total, int64_t count, int64_t size, int64_t *offset)
-{
-    int64_t bytes = 0;
-    *offset = *total;
-    return twi_mul_i64(count, size, &bytes) && bytes < INT64_MAX / 2 &&
-           twi_add_i64(*total, twi_order_area(bytes), total);
-}
-
 /* Bytes from a kept row of so many elements to the next: whole lines, and no power of two, since rows that lie 4096
    bytes apart would share one set of the cache. */
 static int64_t row_pitch(int64_t elements, int64_t size)
 {
-    return (elements * size / TWI_ORDER_LINE + 3) / 2 * 2 * TWI_ORDER_LINE + TWI_ORDER_LINE;
+    return (elements * size / TWI_LINE + 3) / 2 * 2 * TWI_LINE + TWI_LINE;
 }
 
 static int64_t key_size(const twi_order_setup *setup)
@@ -110,12 +98,13 @@ static int64_t key_size(const twi_order_setup *setup)
 /* Elements of a strip of which `lines` rows are kept. */
 static int64_t strip_of(const twi_order_setup *setup, int64_t lines, int64_t size)
 {
-    const int64_t line = TWI_ORDER_LINE;
+    const int64_t line = TWI_LINE;
     const int64_t fit = kept_bytes / (lines * size) - setup->before - setup->after;
     return twi_min_i64(twi_max_i64(fit, 4 * line), TWI_ORDER_CHUNK) / line * line;
 }
 
-/* What a worker of the method keeps. Every window passes 2^31 elements of halo at most: no overflow before add_area. */
+/* What a worker of the method keeps. Every window passes 2^31 elements of halo at most: nothing here overflows before
+   twi_add_area looks. */
 static bool worker_bytes(twi_order_setup *setup)
 {
     const int64_t halo = setup->before + setup->after;
@@ -126,13 +115,14 @@ static bool worker_bytes(twi_order_setup *setup)
     switch (setup->method) {
     case TWI_ORDER_BANDS:
         lines = 2 * TWI_ORDER_BAND + TWI_ORDER_LARGEST - 1;
-        return add_area(total, lines, TWI_ORDER_CHUNK + TWI_ORDER_SLACK, &offset) &&
-               add_area(total, 3 * TWI_ORDER_LARGEST, TWI_ORDER_PIECE + TWI_ORDER_SLACK, &offset);
+        return twi_add_area(total, lines, TWI_ORDER_CHUNK + TWI_SLACK, &offset) &&
+               twi_add_area(total, 3 * TWI_ORDER_LARGEST, TWI_ORDER_PIECE + TWI_SLACK, &offset);
     case TWI_ORDER_SLIDE:
         setup->pitch = row_pitch(setup->row, size);
         setup->strip = twi_max_i64(TWI_ORDER_CHUNK / size, halo);
-        return add_area(total, lines + 1, setup->pitch, &offset) && add_area(total, setup->row + halo, size, &offset) &&
-               add_area(total, 2 * setup->strip + halo, size, &offset);
+        return twi_add_area(total, lines + 1, setup->pitch, &offset) &&
+               twi_add_area(total, setup->row + halo, size, &offset) &&
+               twi_add_area(total, 2 * setup->strip + halo, size, &offset);
     case TWI_ORDER_FOOTPRINT:
         lines *= setup->levels;
         break;
@@ -140,27 +130,15 @@ static bool worker_bytes(twi_order_setup *setup)
         setup->strip = TWI_ORDER_TILE;
         setup->pitch = row_pitch(setup->strip + halo, size);
         lines = setup->height - 1 + 2 * TWI_ORDER_TILE_ROWS;
-        return add_area(total, lines, setup->pitch, &offset) &&
-               add_area(total, 16 * TWI_ORDER_TILE_ROWS, setup->pitch, &offset);
+        return twi_add_area(total, lines, setup->pitch, &offset) &&
+               twi_add_area(total, 16 * TWI_ORDER_TILE_ROWS, setup->pitch, &offset);
     default:
         break;
     }
     setup->strip = strip_of(setup, lines, size);
     setup->pitch = row_pitch(setup->strip + halo, size);
-    return add_area(total, lines, setup->pitch, &offset) && add_area(total, setup->strip, size, &offset) &&
-           add_area(total, setup->height, (int64_t)sizeof(void *), &offset);
-}
-
-static void fill_halo(const tw_problem *problem, const twi_order_setup *setup, int64_t *halo)
-{
-    const int64_t channels = setup->channels;
-    for (int64_t i = 0; i < setup->before + setup->after; i++) {
-        /* counted from the first column to the left; the row itself is skipped */
-        const int64_t element = i - setup->before + (i < setup->before ? 0 : setup->row);
-        const int64_t pixel = (element - (element % channels + channels) % channels) / channels;
-        const int64_t column = twi_border_index(pixel, problem->width, setup->border);
-        halo[i] = column < 0 ? -1 : column * channels + i % channels;
-    }
+    return twi_add_area(total, lines, setup->pitch, &offset) && twi_add_area(total, setup->strip, size, &offset) &&
+           twi_add_area(total, setup->height, (int64_t)sizeof(void *), &offset);
 }
 
 /* The runs of the footprint, or of the whole window, in `runs` if it is not NULL. */
@@ -235,7 +213,6 @@ tw_status twi_order_prepare(tw_plan *plan)
     int64_t halo_at = 0;
     int64_t runs_at = 0;
     int64_t workers_at = 0;
-    int64_t bytes = 0;
     twi_order_setup setup = {
         .method = choose_method(problem),
         .type = problem->type,
@@ -252,19 +229,18 @@ tw_status twi_order_prepare(tw_plan *plan)
     if (setup.method == TWI_ORDER_FOOTPRINT || setup.method == TWI_ORDER_SELECT)
         setup.run_count = find_runs(problem, NULL);
     if (!twi_mul_i64(problem->width, problem->channels, &setup.row) || !worker_bytes(&setup) ||
-        !add_area(&total, 1, (int64_t)sizeof setup, &setup_at) ||
-        !add_area(&total, setup.before + setup.after, (int64_t)sizeof *setup.halo, &halo_at) ||
-        !add_area(&total, setup.run_count, (int64_t)sizeof *setup.runs, &runs_at) ||
-        !add_area(&total, plan->context->threads, setup.worker_bytes, &workers_at))
+        !twi_add_area(&total, 1, (int64_t)sizeof setup, &setup_at) ||
+        !twi_add_area(&total, setup.before + setup.after, (int64_t)sizeof *setup.halo, &halo_at) ||
+        !twi_add_area(&total, setup.run_count, (int64_t)sizeof *setup.runs, &runs_at) ||
+        !twi_add_area(&total, plan->context->threads, setup.worker_bytes, &workers_at))
         return twi_fail(TW_ERROR_LIMIT, "rows of %" PRId64 " pixels need more scratch than can be counted",
                         problem->width);
-    setup.stream =
-        !twi_mul_i64(setup.row * (int64_t)tw_type_size(setup.type), problem->height, &bytes) || bytes >= stream_bytes;
+    setup.stream = twi_output_streams(problem, setup.row);
     TWI_TRY(twi_plan_scratch(plan, (size_t)total));
     char *scratch = plan->scratch;
     int64_t *halo = (int64_t *)(void *)(scratch + halo_at);
     twi_order_run *runs = (twi_order_run *)(void *)(scratch + runs_at);
-    fill_halo(problem, &setup, halo);
+    twi_fill_halo(problem, setup.before, setup.after, halo);
     if (setup.run_count)
         (void)find_runs(problem, runs);
     setup.halo = halo;

@@ -2,15 +2,13 @@
  * min, max and rank on the CPU, shared by their levels (plain C, AVX2, AVX-512): what a plan prepares, once.
  * The levels are the same templates compiled three times: order_c.c, order_avx2.c, order_avx512.c.
  *
- * A row is a line of elements: pixel x, channel k is element x * channels + k, and the neighbour in the same channel
- * lies `channels` elements away. Elements are compared as keys: integers, whose order is that of the elements
+ * Rows are lines of elements (rows.h). Elements are compared as keys: integers, whose order is that of the elements
  * (exact.h).
  */
 #ifndef TWI_CPU_ORDER_H
 #define TWI_CPU_ORDER_H
 
-#include "core/exact.h"
-#include "core/plan.h"
+#include "cpu/rows.h"
 
 /* How a problem is computed. order.c chooses. */
 typedef enum twi_order_method {
@@ -25,12 +23,10 @@ enum {
     TWI_ORDER_BAND = 4,       /* output rows that the bands compute together */
     TWI_ORDER_SMALLEST = 3,   /* their windows */
     TWI_ORDER_LARGEST = 5,    /* */
-    TWI_ORDER_LINE = 64,      /* bytes of a cache line: the step of every kernel */
     TWI_ORDER_CHUNK = 4096,   /* bytes of a row that are computed together */
     TWI_ORDER_PIECE = 1024,   /* bytes of a row of the bands whose sorted columns are kept */
     TWI_ORDER_TILE_ROWS = 32, /* output rows of a tile of TWI_ORDER_COUNT */
-    TWI_ORDER_TILE = 128,     /* its elements in a row */
-    TWI_ORDER_SLACK = 256     /* bytes that kernels may touch past an area's end */
+    TWI_ORDER_TILE = 128      /* its elements in a row */
 };
 
 /* Positions of a window's row, one beside the other, that take part. */
@@ -67,12 +63,6 @@ typedef struct twi_order_setup {
     char *workers;
     int64_t worker_bytes;
 } twi_order_setup;
-
-/* What an area of scratch takes: kernels may touch a little past its end, and the next one starts at a line. */
-static inline int64_t twi_order_area(int64_t bytes)
-{
-    return (bytes + 2 * TWI_ORDER_SLACK) / TWI_ORDER_SLACK * TWI_ORDER_SLACK;
-}
 
 tw_status twi_order_prepare(tw_plan *plan);
 

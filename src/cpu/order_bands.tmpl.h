@@ -9,7 +9,7 @@
  */
 #define EACH(n) SIMD for (int64_t x = 0; x < (n); x += STEP)
 #define PIECE (TWI_ORDER_PIECE / (int64_t)sizeof(K))
-#define ROOM ((TWI_ORDER_PIECE + TWI_ORDER_SLACK) / (int64_t)sizeof(K))
+#define ROOM ((TWI_ORDER_PIECE + TWI_SLACK) / (int64_t)sizeof(K))
 #define ROW(p) INPUT(LOAD(p))
 #define RESULT(p, v, stream) PUT(p, OUTPUT(v), stream)
 #define MIDDLE(a, b, c) VMAX(VMIN(a, b), VMIN(VMAX(a, b), c))
@@ -272,7 +272,7 @@ static void JOIN(band_tile, NAME)(const twi_order_setup *setup, const twi_job *j
 {
     const int64_t rows = TWI_ORDER_BAND + setup->height - 1;
     const int64_t valid = twi_min_i64(TWI_ORDER_BAND, job->last - y);
-    const int64_t pitch = (TWI_ORDER_CHUNK + TWI_ORDER_SLACK) / (int64_t)sizeof(K);
+    const int64_t pitch = (TWI_ORDER_CHUNK + TWI_SLACK) / (int64_t)sizeof(K);
     const K *tile[TWI_ORDER_BAND + TWI_ORDER_LARGEST - 1];
     K *stage[TWI_ORDER_BAND];
     K *lines = take(&place, (2 * TWI_ORDER_BAND + TWI_ORDER_LARGEST - 1) * pitch * (int64_t)sizeof(K));
@@ -306,8 +306,8 @@ static void JOIN(band_tile, NAME)(const twi_order_setup *setup, const twi_job *j
 static void JOIN(band_inner, NAME)(const twi_order_setup *setup, const twi_job *job, JOIN(piece, NAME) * kernel,
                                    int64_t y, int64_t first, int64_t last, char *place, bool stream)
 {
-    K *room = (K *)(void *)(place + twi_order_area((2 * TWI_ORDER_BAND + TWI_ORDER_LARGEST - 1) *
-                                                   (TWI_ORDER_CHUNK + TWI_ORDER_SLACK)));
+    K *room = (K *)(void *)(place + twi_area_bytes((2 * TWI_ORDER_BAND + TWI_ORDER_LARGEST - 1) *
+                                                   (TWI_ORDER_CHUNK + TWI_SLACK)));
     const char *src = (const char *)job->src.data + (y - setup->anchor_y) * job->src.pitch;
     char *dst = (char *)job->dst.data + y * job->dst.pitch;
     for (int64_t x = first; x < last; x += PIECE) {
@@ -323,11 +323,11 @@ static void JOIN(band_inner, NAME)(const twi_order_setup *setup, const twi_job *
 
 static void JOIN(run_bands, NAME)(const twi_order_setup *setup, const twi_job *job, tw_op op)
 {
-    const int64_t line = TWI_ORDER_LINE / (int64_t)sizeof(K);
+    const int64_t line = TWI_LINE / (int64_t)sizeof(K);
     const int64_t chunk = TWI_ORDER_CHUNK / (int64_t)sizeof(K);
     const int64_t left = (setup->before + line - 1) / line * line;
     const int64_t inner = twi_max_i64(0, (setup->row - left - setup->after - line) / line * line);
-    const bool aligned = ((uintptr_t)job->dst.data | (uintptr_t)job->dst.pitch) % TWI_ORDER_LINE == 0;
+    const bool aligned = ((uintptr_t)job->dst.data | (uintptr_t)job->dst.pitch) % TWI_LINE == 0;
     JOIN(piece, NAME) *kernel = JOIN(band_kernel, NAME)(setup, op);
     char *place = order_scratch(setup, job);
     for (int64_t y = job->first; y < job->last; y += TWI_ORDER_BAND) {

@@ -125,7 +125,7 @@ static inline char *order_scratch(const twi_order_setup *setup, const twi_job *j
 static inline void *take(char **place, int64_t bytes)
 {
     char *taken = *place;
-    *place += twi_order_area(bytes);
+    *place += twi_area_bytes(bytes);
     return taken;
 }
 
