@@ -20,7 +20,9 @@ import zlib
 
 PROGRAM = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else "build/tilewise")
 SHELLS = ("bash", "zsh", "fish")
-COMMANDS = ("box", "verify", "bench", "explain", "info", "help")
+FILTERS = ("box", "correlate", "convolve", "sepconv", "gaussian", "sobel", "scharr", "prewitt", "laplacian", "min", "max",
+           "median", "rank", "open", "close", "gradient", "tophat", "blackhat")
+COMMANDS = (*FILTERS, "verify", "bench", "explain", "info", "help")
 
 
 def run(*arguments, stdin=b"", **more):

@@ -1,172 +1,10 @@
-/* The two tables of the command line, and the parser that walks them. */
+/* The parser that walks the two tables of the command line. */
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/args.h"
-#include "cli/values.h"
-
-/* ---- Commands ------------------------------------------------------------------------------------ */
-
-const twi_command twi_commands[TWI_COMMAND_COUNT] = {
-    [TWI_BOX] =
-        {
-            "box",
-            "INPUT OUTPUT",
-            2,
-            2,
-            TWI_OPERAND_FILE,
-            "mean over a window",
-            "Replaces each pixel by the mean of the window around it: 3x3 unless --radius or --size says otherwise. "
-            "Each channel is filtered by itself, and the result has the input's type. Integer sums are exact and "
-            "always divided by the whole window, at the border too.",
-            {"tilewise box photo.png blurred.png", "tilewise box -r 7 --border mirror photo.jpg blurred.tif",
-             "tilewise box --size 5x1 - - < in.png > out.png"},
-            twi_command_box,
-        },
-    [TWI_VERIFY] =
-        {
-            "verify",
-            "[OP]",
-            0,
-            1,
-            TWI_OPERAND_OP,
-            "compare every variant with the reference",
-            "Runs every variant of the operation (of all operations if none is named) on this machine's devices and "
-            "compares it, byte for byte, with the scalar reference: first on the classic cases, then on random ones. "
-            "Prints one line a case. Exit code 1 if a variant differs, with the first wrong pixel.",
-            {"tilewise verify box", "tilewise verify box --device cuda --variant direct,tiled"},
-            twi_command_verify,
-        },
-    [TWI_BENCH] =
-        {
-            "bench",
-            "OP",
-            1,
-            1,
-            TWI_OPERAND_OP,
-            "time the variants against a plain copy",
-            "Times every variant that can do the problem and agrees with the reference, and a plain copy of the same "
-            "images in the same run. The text says what each figure includes and leaves out.",
-            {"tilewise bench box --size 16384x16384",
-             "tilewise bench box --size 1003x769 --graph --variant tiled,direct"},
-            twi_command_bench,
-        },
-    [TWI_EXPLAIN] =
-        {
-            "explain",
-            "OP",
-            1,
-            1,
-            TWI_OPERAND_OP,
-            "list an operation's variants",
-            "With --list, prints each variant of the operation, the back end it runs on, what it is, and whether it "
-            "can do the problem that the other options describe on this machine; if not, why.",
-            {"tilewise explain --list box", "tilewise explain --list box --dtype f32 --window 31x31"},
-            twi_command_explain,
-        },
-    [TWI_INFO] =
-        {
-            "info",
-            "",
-            0,
-            0,
-            TWI_OPERAND_NONE,
-            "what this build and this machine can do",
-            "Prints the version, how the program was built, the processor's features, the GPUs (or why none can be "
-            "used), and the file formats.",
-            {"tilewise info", "tilewise info --json"},
-            twi_command_info,
-        },
-    [TWI_HELP] =
-        {
-            "help",
-            "[COMMAND]",
-            0,
-            1,
-            TWI_OPERAND_COMMAND,
-            "this text, or a command's own",
-            "Prints the help of a command, or the list of commands. --man prints the manual page, --completion the "
-            "completions of a shell; both are made from the same tables as this text.",
-            {"tilewise help box", "tilewise help --man | man -l -", "source <(tilewise help --completion bash)"},
-            twi_command_help,
-        },
-};
-
-/* ---- Options ------------------------------------------------------------------------------------- */
-
-#define FOR(command) (1u << TWI_##command)
-#define FILTERS FOR(BOX)
-#define PROBLEMS (FOR(BENCH) | FOR(EXPLAIN)) /* commands that describe an image instead of reading one */
-#define WORKING (FILTERS | FOR(VERIFY) | FOR(BENCH))
-#define EVERY ((1u << TWI_COMMAND_COUNT) - 1u)
-
-#define WINDOW_LEGAL "WxH or N, each 1 to 65535"
-#define TYPE_LEGAL "u8, u16, i16, i32, f32 or f64"
-#define TYPE_WORDS "u8 u16 i16 i32 f32 f64"
-#define WINDOW_HELP "window of W by H pixels, or N by N (default 3x3)"
-
-const twi_option twi_options[] = {
-    {'r', FILTERS | PROBLEMS, "radius", "N", twi_set_radius, "a whole number, 0 to 32767", NULL,
-     "window of 2N+1 by 2N+1 pixels"},
-    {0, FILTERS, "size", "WxH", twi_set_window, WINDOW_LEGAL, NULL, WINDOW_HELP},
-    {0, PROBLEMS, "window", "WxH", twi_set_window, WINDOW_LEGAL, NULL, WINDOW_HELP},
-    {0, FILTERS | PROBLEMS, "anchor", "X,Y", twi_set_anchor, "X,Y, each 0 to the window's side less 1", NULL,
-     "the window's position that lies on the output pixel (default its middle, W/2,H/2)"},
-    {0, FILTERS | PROBLEMS, "border", "RULE", twi_set_border, "zero, constant:V, replicate, reflect, mirror or wrap",
-     "zero constant: replicate reflect mirror wrap",
-     "what positions outside the image read, for a row abcd: zero 00|abcd|00 (default), constant:V VV|abcd|VV, "
-     "replicate aa|abcd|dd, reflect ba|abcd|dc, mirror cb|abcd|cb, wrap cd|abcd|ab; the names of OpenCV "
-     "(BORDER_REFLECT_101) and SciPy (nearest) are understood too"},
-    {0, FILTERS | PROBLEMS, "rounding", "RULE", twi_set_rounding, "floor or nearest", "floor nearest",
-     "how an integer mean is rounded: floor (default) toward minus infinity, nearest with ties up"},
-    {0, FILTERS, "view", "X,Y,W,H", twi_set_view, "X,Y,W,H: whole numbers, X and Y from 0, W and H from 1", NULL,
-     "take this part of the input as an image of its own"},
-    {0, FILTERS, "page", "N", twi_set_page, "a whole number, 0 to 2147483647", NULL,
-     "page of a multi-page file, from 0 (default)"},
-    {0, FILTERS, "dtype", "TYPE", twi_set_type, TYPE_LEGAL, TYPE_WORDS,
-     "type of the output's pixels (default the input's; box has no other)"},
-    {0, PROBLEMS, "dtype", "TYPE", twi_set_type, TYPE_LEGAL, TYPE_WORDS, "type of the image's pixels (default u8)"},
-    {0, PROBLEMS, "size", "WxH", twi_set_image_size, "WxH or N, each 1 to 1000000000", NULL,
-     "size of the image (default 4096x4096)"},
-    {0, PROBLEMS, "channels", "N", twi_set_channels, "1, 2, 3 or 4", "1 2 3 4", "channels of the image (default 1)"},
-    {0, FOR(BENCH), "pitch", "BYTES", twi_set_pitch, "odd, or a number of bytes, 1 to 1000000000000", "odd",
-     "bytes from a row of the images to the next: odd is the shortest odd number of elements (default a multiple of "
-     "256 bytes)"},
-    {0, WORKING, "device", "NAME", twi_set_device, "auto, cpu, cuda or cuda:N", "auto cpu cuda cuda:0",
-     "where to work: auto (default) is the GPU where one works, else the CPU; cuda is an error where none works"},
-    {0, FILTERS, "variant", "NAME", twi_set_variant, "one name, such as reference", NULL,
-     "one named implementation, in place of the planner's choice: the result is the same, only the time differs "
-     "('tilewise explain --list' prints them)"},
-    {0, FOR(VERIFY) | FOR(BENCH), "variant", "A,B", twi_set_variants, "names separated by commas, such as reference",
-     NULL, "these implementations alone ('tilewise explain --list' prints them)"},
-    {0, WORKING, "block", "WxH", twi_set_block, "WxH, each 1 to 1024", "16x16 32x32 64x16 32x8",
-     "threads of a block, for the CUDA variants that have a choice"},
-    {0, FILTERS | FOR(BENCH), "threads", "N", twi_set_threads, "a whole number, 1 to 1024", NULL,
-     "CPU threads (default all that this process may use)"},
-    {0, FOR(BENCH), "graph", NULL, twi_set_graph, NULL, NULL,
-     "launch the kernels as CUDA graphs of 10, for images so small that launching takes most of the time"},
-    {0, FOR(BENCH), "pinned", NULL, twi_set_pinned, NULL, NULL,
-     "take the round trip's images from pinned memory, not from ordinary memory"},
-    {0, FOR(VERIFY), "seed", "N", twi_set_seed, "a whole number, 0 to 9223372036854775807", NULL,
-     "which random cases to draw (default 1)"},
-    {0, FOR(VERIFY), "cases", "N", twi_set_cases, "a whole number, 0 to 1000000000", NULL,
-     "how many random cases to draw (default 100)"},
-    {0, FOR(EXPLAIN), "list", NULL, twi_set_list, NULL, NULL, "list the operation's variants"},
-    {0, FOR(VERIFY) | PROBLEMS | FOR(INFO), "json", NULL, twi_set_json, NULL, NULL, "print JSON"},
-    {0, FILTERS, "progress", "WHEN", twi_set_progress, "auto, always or never", "auto always never",
-     "show progress on stderr: auto (default) on a terminal, for work of more than a second"},
-    {'q', FILTERS, "quiet", NULL, twi_set_quiet, NULL, NULL, "no progress and no warnings, only errors"},
-    {0, FOR(HELP), "man", NULL, twi_set_man, NULL, NULL, "print the manual page (roff)"},
-    {0, FOR(HELP), "completion", "SHELL", twi_set_completion, "bash, zsh or fish", "bash zsh fish",
-     "print the completions for a shell"},
-    {'h', EVERY, "help", NULL, twi_set_help, NULL, NULL, "print the command's help"},
-};
-
-const size_t twi_option_count = sizeof twi_options / sizeof twi_options[0];
-
-/* ---- Parsing ------------------------------------------------------------------------------------- */
 
 enum { FIRST_LONG = 256 /* getopt's code of option 0; below are letters and getopt's own codes */ };
 
@@ -334,6 +172,7 @@ static twi_exit add_operand(twi_args *args, int *count, const char *word)
 
 static twi_exit set_option(twi_args *args, const twi_option *option, const char *text)
 {
+    args->given[option - twi_options] = true;
     if (!option->set(args, text))
         return wrong(args, "--%s '%s': give %s", option->name, text ? text : "", option->legal);
     return TWI_EXIT_DONE;
@@ -349,9 +188,14 @@ static twi_exit check_together(twi_args *args, int operands)
                      operands == 0 ? "none was given" : "the last is missing");
     if (args->radius_given && args->size_given)
         return wrong(args, "--radius and --%s both set the window: give one of them", size);
+    if (args->footprint && (args->radius_given || args->size_given || args->shape_given))
+        return wrong(args, "--footprint sets the window: leave --radius, --%s and --shape out", size);
+    if (args->rank >= 0 && args->percentile >= 0)
+        return wrong(args, "--k and --percentile both choose the rank: give one of them");
     if (!args->anchor_given)
         args->window = tw_window_centred(args->window.width, args->window.height);
-    if (args->window.anchor_x >= args->window.width || args->window.anchor_y >= args->window.height)
+    const bool sized = !args->mask && !args->row && !args->column && !args->footprint; /* else: what those hold */
+    if (sized && (args->window.anchor_x >= args->window.width || args->window.anchor_y >= args->window.height))
         return wrong(args, "--anchor %d,%d lies outside the %dx%d window: give 0,0 to %d,%d",
                      (int)args->window.anchor_x, (int)args->window.anchor_y, (int)args->window.width,
                      (int)args->window.height, (int)args->window.width - 1, (int)args->window.height - 1);
@@ -365,8 +209,8 @@ static twi_exit check_together(twi_args *args, int operands)
 static twi_exit parse_rest(twi_args *args, int argc, char *const *argv)
 {
     const twi_command_id command = id_of(args->command);
-    struct option longs[sizeof twi_options / sizeof twi_options[0] + 1];
-    char shorts[2 * sizeof twi_options / sizeof twi_options[0] + 3];
+    struct option longs[TWI_MOST_OPTIONS + 1];
+    char shorts[2 * TWI_MOST_OPTIONS + 3];
     int operands = 0;
     twi_exit result = TWI_EXIT_DONE;
     getopt_tables(command, longs, shorts);
@@ -395,6 +239,13 @@ twi_exit twi_args_parse(int argc, char *const *argv, twi_args *args)
 {
     *args = (twi_args){
         .window = {3, 3, 1, 1},
+        .divisor = 1,
+        .sigma_x = 1,
+        .sigma_y = 1,
+        .truncate = 4,
+        .iterations = 1,
+        .rank = -1,
+        .percentile = -1,
         .type = TW_TYPE_COUNT,
         .image_width = 4096,
         .image_height = 4096,

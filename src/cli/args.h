@@ -1,5 +1,5 @@
 /*
- * The command line: two tables, of commands and of options, and the parser that fills a twi_args from
+ * The command line: two tables, of commands and of options (tables.c), and the parser that fills a twi_args from
  * them. Help, man page and completions (help.c) are printed from the same tables.
  */
 #ifndef TWI_ARGS_H
@@ -9,6 +9,23 @@
 
 typedef enum twi_command_id {
     TWI_BOX = 0,
+    TWI_CORRELATE,
+    TWI_CONVOLVE,
+    TWI_SEPCONV,
+    TWI_GAUSSIAN,
+    TWI_SOBEL,
+    TWI_SCHARR,
+    TWI_PREWITT,
+    TWI_LAPLACIAN,
+    TWI_MIN,
+    TWI_MAX,
+    TWI_MEDIAN,
+    TWI_RANK,
+    TWI_OPEN,
+    TWI_CLOSE,
+    TWI_GRADIENT,
+    TWI_TOPHAT,
+    TWI_BLACKHAT,
     TWI_VERIFY,
     TWI_BENCH,
     TWI_EXPLAIN,
@@ -36,7 +53,7 @@ typedef struct twi_command {
 
 typedef struct twi_option {
     char letter;          /* '\0': none */
-    unsigned commands;    /* bits of twi_command_id */
+    uint64_t commands;    /* bits of twi_command_id */
     const char *name;     /* without dashes */
     const char *argument; /* as help shows it: "WxH"; NULL: a switch */
     /* Stores the value (NULL for a switch); false if it is not legal. */
@@ -57,7 +74,7 @@ static inline bool twi_option_applies(const twi_option *option, twi_command_id c
 
 typedef enum twi_progress_mode { TWI_PROGRESS_AUTO = 0, TWI_PROGRESS_ALWAYS, TWI_PROGRESS_NEVER } twi_progress_mode;
 
-enum { TWI_MOST_OPERANDS = 2 };
+enum { TWI_MOST_OPERANDS = 2, TWI_MOST_OPTIONS = 80 };
 
 /* Everything that a command line can say. What was not given has the value in brackets. */
 struct twi_args {
@@ -66,7 +83,22 @@ struct twi_args {
 
     /* the filter, and where it runs */
     tw_window window; /* [3x3, centred] */
-    tw_border border; /* [zero] */
+    tw_border border; /* [what the filter has: see border_given] */
+    const char *mask; /* as given: numbers, or a file's name [NULL] */
+    const char *row;
+    const char *column;
+    const char *footprint;
+    double divisor;      /* [1] */
+    bool divisor_is_sum; /* of the mask */
+    double offset;
+    double sigma_x; /* [1] */
+    double sigma_y;
+    double truncate; /* [4] */
+    tw_direction direction;
+    tw_shape shape;
+    int32_t iterations; /* [1] */
+    int64_t rank;       /* [-1] */
+    double percentile;  /* [-1] */
     int64_t view_x;
     int64_t view_y;
     int64_t view_width; /* [0: the whole image] */
@@ -91,6 +123,8 @@ struct twi_args {
     bool radius_given;
     bool size_given;
     bool anchor_given;
+    bool border_given;
+    bool shape_given;
     bool odd_pitch;
     bool graph;
     bool pinned;
@@ -103,6 +137,8 @@ struct twi_args {
     uint64_t seed;          /* verify [1] */
     int64_t cases;          /* verify [100] */
     const char *completion; /* help: the shell [NULL] */
+
+    bool given[TWI_MOST_OPTIONS]; /* which options of the table stood on the line */
 
     char message[1024]; /* what is wrong with the command line */
 };

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <jansson.h>
 
-#include "cli/args.h"
+#include "cli/recipe.h"
 #include "verify/bench.h"
 
 /* ---- Text ---------------------------------------------------------------------------------------- */
@@ -86,7 +86,7 @@ static void print_notes(const twi_args *args, const twi_bench_result *result, bo
 
 static void print_text(const twi_args *args, const tw_device_info *device, const twi_bench_result *result, bool cuda)
 {
-    char text[200];
+    char text[320];
     (void)tw_problem_text(&result->problem, text, sizeof text);
     printf("%s\n%s, %s\n\n%-14s  %9s %9s %9s  %8s  %17s%s\n", text, device->name, device->detail, "variant",
            "kernel ms", "least", "most", "GB/s", "share least  most", cuda ? "  round trip     least      most" : "");
@@ -117,7 +117,7 @@ static json_t *json_row(const twi_bench_row *row)
 
 static json_t *json_result(const twi_args *args, const tw_device_info *device, const twi_bench_result *result)
 {
-    char text[200];
+    char text[320];
     json_t *rows = json_array();
     (void)tw_problem_text(&result->problem, text, sizeof text);
     for (size_t i = 0; i < result->count; i++)
@@ -184,6 +184,7 @@ static twi_exit bench(const twi_args *args, tw_context *context, twi_bench_reque
 twi_exit twi_command_bench(const twi_args *args)
 {
     tw_context *context = NULL;
+    twi_recipe recipe;
     twi_bench_request request = {
         .variants = args->variant,
         .pitch = args->pitch,
@@ -193,12 +194,12 @@ twi_exit twi_command_bench(const twi_args *args)
         .graph = args->graph,
         .pinned = args->pinned,
     };
-    twi_exit code = twi_describe_problem(args, &request.problem);
-    if (code != TWI_EXIT_DONE)
-        return code;
-    code = twi_open_context(args, request.problem.op, NULL, NULL, &context);
+    twi_exit code = twi_describe_problem(args, &recipe, &request.problem);
+    if (code == TWI_EXIT_DONE)
+        code = twi_open_context(args, request.problem.op, NULL, NULL, &context);
     if (code == TWI_EXIT_DONE)
         code = bench(args, context, &request);
     tw_context_destroy(context);
+    twi_recipe_free(&recipe);
     return code;
 }

@@ -17,6 +17,7 @@ typedef enum twi_exit {
 } twi_exit;
 
 struct twi_args;
+struct twi_recipe;
 
 /* Prints "tilewise: ..." to stderr, as one line whatever the text holds, and returns `code`. */
 twi_exit twi_complain(twi_exit code, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -24,6 +25,9 @@ twi_exit twi_complain(twi_exit code, const char *format, ...) __attribute__((for
 /* The same for the last failure of the library, of the file reader or writer. */
 twi_exit twi_complain_status(tw_status status);
 twi_exit twi_complain_io(twi_io_status status);
+
+/* The last failure of twi_io_matrix_parse() or twi_io_matrix_read(), with the option whose value they read. */
+twi_exit twi_complain_option(const char *option, twi_io_status status);
 
 /* Whether the device that --device names is there; if not, the line has been printed. */
 twi_exit twi_require_device(const struct twi_args *args);
@@ -33,15 +37,12 @@ twi_exit twi_require_device(const struct twi_args *args);
 twi_exit twi_open_context(const struct twi_args *args, tw_op op, tw_progress progress, void *user,
                           tw_context **context);
 
-/* The operation of that name, for commands that take one; false, and the line printed, if there is none. */
-bool twi_find_op(const char *name, tw_op *op);
-
-/* The problem that args->operands[0] and the options describe, for commands that read no image. On failure the
-   line has been printed. */
-twi_exit twi_describe_problem(const struct twi_args *args, tw_problem *problem);
+/* The problem that args->operands[0] and the options describe, for commands that read no image. Its arrays are the
+   recipe's, which is to be freed in any case. On failure the line has been printed. */
+twi_exit twi_describe_problem(const struct twi_args *args, struct twi_recipe *recipe, tw_problem *problem);
 
 /* The commands: each does its work, prints its own failure and returns the exit code. */
-twi_exit twi_command_box(const struct twi_args *args);
+twi_exit twi_command_filter(const struct twi_args *args);
 twi_exit twi_command_verify(const struct twi_args *args);
 twi_exit twi_command_bench(const struct twi_args *args);
 twi_exit twi_command_explain(const struct twi_args *args);

@@ -1,35 +1,12 @@
-/* The commands on images, and those that print what this program and this machine are. */
+/* What commands share, and `tilewise help`. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "cli/args.h"
 #include "cli/help.h"
-#include "cli/progress.h"
+#include "cli/recipe.h"
 
 /* ---- Devices and names --------------------------------------------------------------------------- */
-
-static const char *op_name(size_t index, const void *data)
-{
-    (void)data;
-    return index < TW_OP_COUNT ? tw_op_name((tw_op)index) : NULL;
-}
-
-bool twi_find_op(const char *name, tw_op *op)
-{
-    for (int i = 0; i < TW_OP_COUNT; i++) {
-        if (strcmp(tw_op_name((tw_op)i), name) == 0) {
-            *op = (tw_op)i;
-            return true;
-        }
-    }
-    const char *near = twi_near(name, op_name, NULL);
-    (void)twi_complain(TWI_EXIT_USAGE,
-                       near ? "unknown operation '%s': did you mean '%s'?" : "unknown operation '%s': see %s", name,
-                       near ? near : "'tilewise help'");
-    return false;
-}
 
 /* The index-th variant of the operation *data. */
 static const char *variant_name(size_t index, const void *data)
@@ -107,139 +84,37 @@ twi_exit twi_open_context(const twi_args *args, tw_op op, tw_progress progress, 
     return status == TW_OK ? TWI_EXIT_DONE : twi_complain_status(status);
 }
 
-/* ---- Filters ------------------------------------------------------------------------------------- */
+/* ---- Problems without an image ------------------------------------------------------------------- */
 
-/* Writes the problem that the options and the images pose. */
-typedef tw_status (*problem_maker)(const twi_args *args, const tw_image *src, const tw_image *dst, tw_problem *problem);
-
-/* What a filter holds while it works. */
-typedef struct filter {
-    const twi_args *args;
-    const char *format; /* the input's: that of stdout */
-    twi_io_image input;
-    twi_io_image output;
-    tw_context *context;
-    tw_plan *plan;
-} filter;
-
-/* Reading is refused past what the machine's memory holds. */
-static uint64_t memory_bound(void)
+/* Options that describe some filter, but not this one. */
+static twi_exit check_options(const twi_args *args, twi_command_id filter)
 {
-    const long pages = sysconf(_SC_PHYS_PAGES);
-    const long page = sysconf(_SC_PAGESIZE);
-    return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : UINT64_MAX;
-}
-
-static twi_exit read_input(filter *f)
-{
-    const twi_args *args = f->args;
-    const tw_image *image = &f->input.image;
-    twi_io_status status = twi_io_read(args->operands[0], args->page, memory_bound(), &f->input);
-    if (status != TWI_IO_OK)
-        return twi_complain_io(status);
-    f->format = twi_io_format(&f->input);
-    if (args->type != TW_TYPE_COUNT && args->type != image->type)
-        return twi_complain(TWI_EXIT_USAGE, "--dtype %s: %s keeps the input's type, which is %s: leave --dtype out",
-                            tw_type_name(args->type), args->command->name, tw_type_name(image->type));
-    status = twi_io_can_write(args->operands[1], f->format, image->type, image->channels);
-    return status == TWI_IO_OK ? TWI_EXIT_DONE : twi_complain_io(status);
-}
-
-static twi_exit solve(filter *f, const tw_image *src, tw_op op, problem_maker make)
-{
-    const twi_args *args = f->args;
-    const tw_plan_options options = {args->variant, args->block_width, args->block_height};
-    tw_problem problem;
-    twi_progress progress;
-    const bool shown = twi_progress_start(args, &progress);
-    tw_status status = make(args, src, &f->output.image, &problem);
-    if (status != TW_OK)
-        return twi_complain_status(status);
-    const twi_exit opened = twi_open_context(args, op, shown ? twi_progress_report : NULL, &progress, &f->context);
-    if (opened != TWI_EXIT_DONE)
-        return opened;
-    status = tw_plan_create(f->context, &problem, &options, &f->plan);
-    if (status == TW_OK)
-        status = tw_plan_run(f->plan, src, &f->output.image);
-    twi_progress_end();
-    return status == TW_OK ? TWI_EXIT_DONE : twi_complain_status(status);
-}
-
-static twi_exit write_output(filter *f)
-{
-    const char *lost = "";
-    f->output.metadata = f->input.metadata;
-    f->input.metadata = NULL;
-    twi_io_crop(&f->output, f->args->view_x, f->args->view_y);
-    const twi_io_status status = twi_io_write(f->args->operands[1], f->format, &f->output, &lost);
-    if (status != TWI_IO_OK)
-        return twi_complain_io(status);
-    if (lost[0] != '\0' && !f->args->quiet)
-        (void)twi_complain(TWI_EXIT_DONE, "warning: %s", lost);
+    uint64_t filters = 0;
+    for (int i = 0; i < TWI_COMMAND_COUNT; i++)
+        filters |= (uint64_t)(twi_commands[i].kind == TWI_OPERAND_FILE) << i;
+    for (size_t i = 0; i < twi_option_count; i++) {
+        const twi_option *option = &twi_options[i];
+        if (args->given[i] && (option->commands & filters) && !twi_option_applies(option, filter))
+            return twi_complain(TWI_EXIT_USAGE, "--%s is no option of %s: leave it out", option->name,
+                                twi_commands[filter].name);
+    }
     return TWI_EXIT_DONE;
 }
 
-static twi_exit filter_image(filter *f, tw_op op, problem_maker make)
+twi_exit twi_describe_problem(const twi_args *args, twi_recipe *recipe, tw_problem *problem)
 {
-    const twi_args *args = f->args;
-    tw_image src;
-    if (strcmp(args->operands[1], "-") == 0 && isatty(STDOUT_FILENO) == 1)
-        return twi_complain(TWI_EXIT_USAGE, "output '-' is a terminal: redirect stdout, or name a file");
-    twi_exit result = read_input(f);
-    if (result != TWI_EXIT_DONE)
-        return result;
-    src = f->input.image;
-    if (args->view_width > 0) {
-        const tw_status status =
-            tw_image_view(&f->input.image, args->view_x, args->view_y, args->view_width, args->view_height, &src);
-        if (status != TW_OK)
-            return twi_complain_status(status);
-    }
-    const twi_io_status status = twi_io_create(src.width, src.height, src.channels, src.type, &f->output);
-    if (status != TWI_IO_OK)
-        return twi_complain_io(status);
-    result = solve(f, &src, op, make);
-    return result == TWI_EXIT_DONE ? write_output(f) : result;
-}
-
-/* Reads, filters and writes an image. */
-static twi_exit run_filter(const twi_args *args, tw_op op, problem_maker make)
-{
-    filter f = {.args = args};
-    const twi_exit result = filter_image(&f, op, make);
-    tw_plan_destroy(f.plan);
-    tw_context_destroy(f.context);
-    twi_io_free(&f.output);
-    twi_io_free(&f.input);
-    return result;
-}
-
-static tw_status box_problem(const twi_args *args, const tw_image *src, const tw_image *dst, tw_problem *problem)
-{
-    const tw_box_params params = {args->window, args->border, args->rounding};
-    return tw_box_problem(src, dst, &params, problem);
-}
-
-twi_exit twi_command_box(const twi_args *args)
-{
-    return run_filter(args, TW_OP_BOX, box_problem);
-}
-
-/* ---- Problems without an image ------------------------------------------------------------------- */
-
-twi_exit twi_describe_problem(const twi_args *args, tw_problem *problem)
-{
-    static const problem_maker makers[TW_OP_COUNT] = {
-        [TW_OP_BOX] = box_problem,
-    };
     const tw_type type = args->type == TW_TYPE_COUNT ? TW_U8 : args->type;
     const int64_t size = (int64_t)tw_type_size(type);
+    twi_command_id filter;
     tw_op op;
-    if (!twi_find_op(args->operands[0], &op))
+    *recipe = (twi_recipe){0};
+    if (!twi_find_filter(args->operands[0], &filter, &op))
         return TWI_EXIT_USAGE;
-    if (!makers[op])
-        return twi_complain(TWI_EXIT_USAGE, "%s %s: the options describe problems of box alone", args->command->name,
-                            tw_op_name(op));
+    twi_exit result = check_options(args, filter);
+    if (result == TWI_EXIT_DONE)
+        result = twi_recipe_take(args, filter, true, recipe);
+    if (result != TWI_EXIT_DONE)
+        return result;
     /* descriptors that lie nowhere, apart from each other: only they are read, no pixel (at most 3.2e10 bytes a row) */
     const int64_t pitch = args->image_width * args->channels * size;
     int64_t bytes = 0;
@@ -250,7 +125,7 @@ twi_exit twi_describe_problem(const twi_args *args, tw_problem *problem)
         (void *)(uintptr_t)size, args->image_width, args->image_height, pitch, args->channels, type, TW_HOST};
     tw_image dst = src;
     dst.data = (void *)(uintptr_t)(size + bytes);
-    const tw_status status = makers[op](args, &src, &dst, problem);
+    const tw_status status = twi_recipe_problem(args, filter, recipe, &src, &dst, problem);
     return status == TW_OK ? TWI_EXIT_DONE : twi_complain_status(status);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/help.h"
+#include "cli/recipe.h"
 
 static void print_commands(void)
 {
@@ -13,8 +14,9 @@ static void print_commands(void)
 
 static void print_operations(void)
 {
-    for (int i = 0; i < TW_OP_COUNT; i++)
-        printf("%s%s", i > 0 ? " " : "", tw_op_name((tw_op)i));
+    const char *name;
+    for (size_t i = 0; (name = twi_filter_name(i, NULL)) != NULL; i++)
+        printf("%s%s", i > 0 ? " " : "", name);
 }
 
 /* The words that an operand can be, for those that are no files. */

@@ -35,11 +35,21 @@ twi_exit twi_complain_status(tw_status status)
     return twi_complain(codes[status], "%s", tw_error_message());
 }
 
-twi_exit twi_complain_io(twi_io_status status)
+static twi_exit exit_of(twi_io_status status)
 {
     static const twi_exit codes[] = {
         [TWI_IO_OK] = TWI_EXIT_DONE,       [TWI_IO_USAGE] = TWI_EXIT_USAGE,   [TWI_IO_INPUT] = TWI_EXIT_INPUT,
         [TWI_IO_OUTPUT] = TWI_EXIT_OUTPUT, [TWI_IO_MEMORY] = TWI_EXIT_MEMORY,
     };
-    return twi_complain(codes[status], "%s", twi_io_message());
+    return codes[status];
+}
+
+twi_exit twi_complain_io(twi_io_status status)
+{
+    return twi_complain(exit_of(status), "%s", twi_io_message());
+}
+
+twi_exit twi_complain_option(const char *option, twi_io_status status)
+{
+    return twi_complain(exit_of(status), "--%s %s", option, twi_io_message());
 }

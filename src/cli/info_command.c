@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <jansson.h>
 
-#include "cli/args.h"
+#include "cli/recipe.h"
 
 static twi_exit print_json(json_t *root)
 {
@@ -97,7 +97,7 @@ static const char *refusal(const listing *l, size_t index, tw_backend backend)
 static void print_listing(const listing *l)
 {
     tw_variant_info info;
-    char text[200];
+    char text[320];
     (void)tw_problem_text(&l->problem, text, sizeof text);
     printf("%s\n", text);
     for (size_t i = 0; tw_variant_get(i, &info); i++) {
@@ -112,7 +112,7 @@ static void print_listing(const listing *l)
 static json_t *json_listing(const listing *l)
 {
     tw_variant_info info;
-    char text[200];
+    char text[320];
     json_t *variants = json_array();
     (void)tw_problem_text(&l->problem, text, sizeof text);
     for (size_t i = 0; tw_variant_get(i, &info); i++) {
@@ -127,12 +127,10 @@ static json_t *json_listing(const listing *l)
                      "variants", variants);
 }
 
-twi_exit twi_command_explain(const twi_args *args)
+static twi_exit explain(const twi_args *args, twi_recipe *recipe)
 {
     listing l = {0};
-    if (!args->list)
-        return twi_complain(TWI_EXIT_USAGE, "explain %s: give --list", args->operands[0]);
-    twi_exit code = twi_describe_problem(args, &l.problem);
+    twi_exit code = twi_describe_problem(args, recipe, &l.problem);
     if (code != TWI_EXIT_DONE)
         return code;
     for (int i = TW_CPU; i < TW_BACKEND_COUNT; i++) {
@@ -147,5 +145,15 @@ twi_exit twi_command_explain(const twi_args *args)
         print_listing(&l);
     for (int i = TW_CPU; i < TW_BACKEND_COUNT; i++)
         tw_context_destroy(l.contexts[i]);
+    return code;
+}
+
+twi_exit twi_command_explain(const twi_args *args)
+{
+    twi_recipe recipe;
+    if (!args->list)
+        return twi_complain(TWI_EXIT_USAGE, "explain %s: give --list", args->operands[0]);
+    const twi_exit code = explain(args, &recipe);
+    twi_recipe_free(&recipe);
     return code;
 }

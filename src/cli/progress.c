@@ -13,7 +13,7 @@ static double seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-bool twi_progress_start(const twi_args *args, twi_progress *progress)
+bool twi_progress_start(const twi_args *args, int64_t steps, twi_progress *progress)
 {
     const double now = seconds();
     *progress = (twi_progress){
@@ -21,6 +21,7 @@ bool twi_progress_start(const twi_args *args, twi_progress *progress)
         .always = args->progress == TWI_PROGRESS_ALWAYS,
         .start = now,
         .last = now - 1,
+        .steps = steps,
     };
     return !args->quiet && (progress->always || (args->progress == TWI_PROGRESS_AUTO && isatty(STDERR_FILENO) == 1));
 }
@@ -29,10 +30,15 @@ bool twi_progress_report(void *user, double done)
 {
     twi_progress *progress = user;
     const double now = seconds();
+    /* a share that falls is the next step's; all but the last one's reach 1 */
+    if ((done < progress->done || progress->done >= 1) && progress->step + 1 < progress->steps)
+        progress->step++;
+    progress->done = done;
+    const double share = ((double)progress->step + done) / (double)progress->steps;
     const bool due = progress->always || now - progress->start >= 1;
     if (due && now - progress->last >= 0.1) {
         twi_progress_shown = 1;
-        (void)fprintf(stderr, "\rtilewise: %s %3.0f %%", progress->name, 100 * done);
+        (void)fprintf(stderr, "\rtilewise: %s %3.0f %%", progress->name, 100 * share);
         (void)fflush(stderr);
         progress->last = now;
     }

@@ -11,10 +11,13 @@ typedef struct twi_progress {
     bool always;      /* from the first report on; else after a second */
     double start;
     double last;
+    int64_t steps; /* runs that the work is made of, each reporting its own share */
+    int64_t step;
+    double done; /* of the step */
 } twi_progress;
 
 /* Whether progress is to be shown at all, and if so, a progress that starts now. */
-bool twi_progress_start(const twi_args *args, twi_progress *progress);
+bool twi_progress_start(const twi_args *args, int64_t steps, twi_progress *progress);
 
 /* A tw_progress callback; `user` is the twi_progress. */
 bool twi_progress_report(void *user, double done);

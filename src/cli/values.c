@@ -66,15 +66,29 @@ static bool sides(const char *text, int64_t high, int64_t *width, int64_t *heigh
     return true;
 }
 
-/* A real number as strtod reads it, but for blanks before it and for what no double holds. */
-static bool real_number(const char *text, double *value)
+/* A real number as strtod reads it, but for blanks before it and for what no double holds; *text is moved behind it. */
+static bool read_real(const char **text, double *value)
 {
     char *end = NULL;
-    if (*text == '\0' || strchr(" \t\n\v\f\r", *text))
+    if (**text == '\0' || strchr(" \t\n\v\f\r", **text))
         return false;
     errno = 0;
-    *value = strtod(text, &end);
-    return *end == '\0' && !(errno == ERANGE && isinf(*value));
+    *value = strtod(*text, &end);
+    if (end == *text || (errno == ERANGE && isinf(*value)))
+        return false;
+    *text = end;
+    return true;
+}
+
+static bool real_number(const char *text, double *value)
+{
+    return read_real(&text, value) && *text == '\0';
+}
+
+/* One that is neither NaN nor infinite. */
+static bool finite_number(const char *text, double *value)
+{
+    return real_number(text, value) && isfinite(*value);
 }
 
 /* ---- Windows and images -------------------------------------------------------------------------- */
@@ -127,6 +141,7 @@ bool twi_set_border(twi_args *args, const char *text)
 {
     static const char prefix[] = "border_";
     static const char constant[] = "constant:";
+    args->border_given = true;
     if (strncasecmp(text, prefix, sizeof prefix - 1) == 0)
         text += sizeof prefix - 1;
     if (strncasecmp(text, constant, sizeof constant - 1) == 0) {
@@ -140,6 +155,15 @@ bool twi_set_border(twi_args *args, const char *text)
         }
     }
     return false;
+}
+
+bool twi_set_any_border(twi_args *args, const char *text)
+{
+    if (strcasecmp(text, tw_border_name(TW_BORDER_IGNORE)) != 0)
+        return twi_set_border(args, text);
+    args->border = (tw_border){TW_BORDER_IGNORE, 0};
+    args->border_given = true;
+    return true;
 }
 
 bool twi_set_rounding(twi_args *args, const char *text)
@@ -196,6 +220,99 @@ bool twi_set_pitch(twi_args *args, const char *text)
     args->odd_pitch = strcmp(text, "odd") == 0;
     args->pitch = 0;
     return args->odd_pitch || whole_number(text, 1, 1000000000000, &args->pitch);
+}
+
+/* ---- Masks, weights and ranks -------------------------------------------------------------------- */
+
+/* Numbers or a file's name: which of the two, and what they hold, is seen when the filter is made (arrays.c). */
+bool twi_set_mask(twi_args *args, const char *text)
+{
+    args->mask = text;
+    return *text != '\0';
+}
+
+bool twi_set_row(twi_args *args, const char *text)
+{
+    args->row = text;
+    return *text != '\0';
+}
+
+bool twi_set_column(twi_args *args, const char *text)
+{
+    args->column = text;
+    return *text != '\0';
+}
+
+bool twi_set_footprint(twi_args *args, const char *text)
+{
+    args->footprint = text;
+    return *text != '\0';
+}
+
+bool twi_set_divisor(twi_args *args, const char *text)
+{
+    args->divisor = 1;
+    args->divisor_is_sum = strcmp(text, "sum") == 0;
+    return args->divisor_is_sum || (finite_number(text, &args->divisor) && args->divisor != 0);
+}
+
+bool twi_set_offset(twi_args *args, const char *text)
+{
+    return finite_number(text, &args->offset);
+}
+
+bool twi_set_sigma(twi_args *args, const char *text)
+{
+    if (!read_real(&text, &args->sigma_x))
+        return false;
+    args->sigma_y = args->sigma_x;
+    if (*text == ',' && !real_number(text + 1, &args->sigma_y))
+        return false;
+    return (*text == ',' || *text == '\0') && args->sigma_x >= 0 && args->sigma_y >= 0 && isfinite(args->sigma_x) &&
+           isfinite(args->sigma_y);
+}
+
+bool twi_set_truncate(twi_args *args, const char *text)
+{
+    return finite_number(text, &args->truncate) && args->truncate > 0;
+}
+
+bool twi_set_direction(twi_args *args, const char *text)
+{
+    args->direction = *text == 'y' ? TW_DIRECTION_Y : TW_DIRECTION_X;
+    return strcmp(text, "x") == 0 || strcmp(text, "y") == 0;
+}
+
+bool twi_set_shape(twi_args *args, const char *text)
+{
+    static const char *const names[TW_SHAPE_COUNT] = {
+        [TW_RECT] = "rect",
+        [TW_CROSS] = "cross",
+        [TW_ELLIPSE] = "ellipse",
+    };
+    args->shape_given = true;
+    for (int i = 0; i < TW_SHAPE_COUNT; i++) {
+        if (strcmp(text, names[i]) == 0) {
+            args->shape = (tw_shape)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool twi_set_iterations(twi_args *args, const char *text)
+{
+    return number32(text, 1, INT32_MAX, &args->iterations);
+}
+
+bool twi_set_rank(twi_args *args, const char *text)
+{
+    return whole_number(text, 0, (int64_t)TW_MAX_WINDOW * TW_MAX_WINDOW - 1, &args->rank);
+}
+
+bool twi_set_percentile(twi_args *args, const char *text)
+{
+    return finite_number(text, &args->percentile) && args->percentile >= 0 && args->percentile <= 100;
 }
 
 /* ---- Where and how ------------------------------------------------------------------------------- */

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <jansson.h>
 
-#include "cli/args.h"
+#include "cli/recipe.h"
 #include "verify/verify.h"
 
 /* Text goes out line by line; JSON keeps the failures alone. */
@@ -44,7 +44,8 @@ static twi_exit verify(const twi_args *args, json_t *failures)
         .line = print_line,
         .user = failures,
     };
-    if (args->operands[0] && !twi_find_op(args->operands[0], &request.op))
+    twi_command_id filter;
+    if (args->operands[0] && !twi_find_filter(args->operands[0], &filter, &request.op))
         return TWI_EXIT_USAGE;
     const twi_exit found = twi_require_device(args);
     if (found != TWI_EXIT_DONE)

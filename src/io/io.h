@@ -62,6 +62,21 @@ void twi_io_free(twi_io_image *image);
 /* Name of the format that an image was read from ("png", "jpeg", "tiff", "pnm", "npy"); "npy" if none. */
 const char *twi_io_format(const twi_io_image *image);
 
+/* A small table of numbers: a mask, a footprint. */
+typedef struct twi_matrix {
+    int32_t width;
+    int32_t height;
+    bool real;      /* a decimal point or an exponent stood somewhere, or the file's type is a float */
+    double *values; /* row by row, finite */
+} twi_matrix;
+
+/* Rows split by ';' or line ends, columns by blanks or commas; both sides at most `most`. `name` is for messages. */
+twi_io_status twi_io_matrix_parse(const char *name, const char *text, int32_t most, twi_matrix *result);
+/* The same from a file ("-": stdin): text, or NPY of one or two dimensions, of bool, any integer, f4 or f8. */
+twi_io_status twi_io_matrix_read(const char *path, int32_t most, twi_matrix *result);
+/* Frees the values and clears the struct. */
+void twi_io_matrix_free(twi_matrix *matrix);
+
 /* Removes the temporary file of a write in progress, if any: the one call that a signal handler may make. */
 void twi_io_cleanup(void);
 

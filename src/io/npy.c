@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "io/bytes.h"
-#include "io/format.h"
 #include "io/metadata.h"
+#include "io/npy.h"
 
 static const char magic[6] = "\x93NUMPY";
 static const char *const endings[] = {"npy", NULL};
@@ -15,15 +15,7 @@ enum { MOST_HEADER = 65536, HEADER_UNIT = 64 };
 /* NumPy's names of the element types, without the byte order. */
 static const char type_codes[TW_TYPE_COUNT][3] = {"u1", "u2", "i2", "i4", "f4", "f8"};
 
-typedef struct header {
-    tw_type type;
-    bool big_endian;
-    bool fortran;
-    int dimensions;
-    uint64_t shape[3];
-} header;
-
-static bool sniff(const uint8_t *head, size_t count)
+bool twi_npy_sniff(const uint8_t *head, size_t count)
 {
     return count >= sizeof magic && memcmp(head, magic, sizeof magic) == 0;
 }
@@ -70,7 +62,7 @@ static const char *parse_string(const char *at, char *text, size_t size)
 }
 
 /* "(3, 4)", "(5,)", "()". More than three dimensions are counted, not kept. */
-static const char *parse_shape(const char *at, header *result)
+static const char *parse_shape(const char *at, twi_npy *result)
 {
     at = expect(at, "(");
     while (at && *at != ')') {
@@ -98,8 +90,8 @@ static const char *parse_bool(const char *at, bool *value)
     return after ? after : expect(at, "False");
 }
 
-/* false if the text is no header of an array; `descr` may still name a type that is not supported. */
-static bool parse_header(const char *at, header *result, char *descr, size_t descr_size)
+/* false if the text is no header of an array; its descr may still name a type that is not supported. */
+static bool parse_header(const char *at, twi_npy *result)
 {
     bool has_descr = false;
     bool has_order = false;
@@ -114,10 +106,10 @@ static bool parse_header(const char *at, header *result, char *descr, size_t des
             has_descr = true;
             /* a list is a structured type: nothing that is supported, and nothing to be parsed */
             if (*at == '[') {
-                (void)snprintf(descr, descr_size, "structured");
+                (void)snprintf(result->descr, sizeof result->descr, "structured");
                 return true;
             }
-            at = parse_string(at, descr, descr_size);
+            at = parse_string(at, result->descr, sizeof result->descr);
         } else if (strcmp(key, "fortran_order") == 0 && !has_order) {
             has_order = true;
             at = parse_bool(at, &result->fortran);
@@ -134,26 +126,27 @@ static bool parse_header(const char *at, header *result, char *descr, size_t des
     return at && *at == '\0' && has_descr && has_order && has_shape;
 }
 
-static bool find_type(const char *descr, header *result)
+/* The element type and byte order that a descr names. */
+static bool find_type(const char *descr, tw_type *result, bool *big_endian)
 {
     const char order = descr[0];
     if (order == '\0' || !strchr("<>|=", order))
         return false;
     for (int type = 0; type < TW_TYPE_COUNT; type++) {
         if (strcmp(type_codes[type], descr + 1) == 0) {
-            result->type = (tw_type)type;
-            result->big_endian = order == '>' || (order == '=' && twi_host_big());
-            return order != '|' || tw_type_size(result->type) == 1;
+            *result = (tw_type)type;
+            *big_endian = order == '>' || (order == '=' && twi_host_big());
+            return order != '|' || tw_type_size(*result) == 1;
         }
     }
     return false;
 }
 
-static twi_io_status read_header(twi_source *source, header *result)
+twi_io_status twi_npy_header(twi_source *source, twi_npy *result)
 {
     uint8_t start[8];
     uint8_t length_bytes[4];
-    char descr[32] = "";
+    *result = (twi_npy){0};
     if (twi_source_read(source, start, sizeof start) < sizeof start)
         return twi_source_short(source);
     if (start[6] < 1 || start[6] > 3 || start[7] != 0)
@@ -173,21 +166,15 @@ static twi_io_status read_header(twi_source *source, header *result)
         free(text);
         return twi_source_short(source);
     }
-    const bool sound = strlen(text) == length && parse_header(text, result, descr, sizeof descr);
+    const bool sound = strlen(text) == length && parse_header(text, result);
     free(text);
-    if (!sound)
-        return twi_io_fail(TWI_IO_INPUT, source->name, "its NPY header is malformed");
-    if (!find_type(descr, result))
-        return twi_io_fail(TWI_IO_INPUT, source->name,
-                           "an NPY array of type \"%s\": u1, u2, i2, i4, f4 and f8 are supported, in either byte order",
-                           descr);
-    return TWI_IO_OK;
+    return sound ? TWI_IO_OK : twi_io_fail(TWI_IO_INPUT, source->name, "its NPY header is malformed");
 }
 
 /* ---- Reading -------------------------------------------------------------------------------- */
 
 /* Fortran order: column after column, all of the first channel before the second. */
-static twi_io_status read_columns(twi_source *source, const header *head, const tw_image *image)
+static twi_io_status read_columns(twi_source *source, bool big_endian, const tw_image *image)
 {
     const size_t size = tw_type_size(image->type);
     const size_t bytes = (size_t)image->height * size;
@@ -199,7 +186,7 @@ static twi_io_status read_columns(twi_source *source, const header *head, const 
         const int64_t element = i % image->width * image->channels + i / image->width;
         if (twi_source_read(source, column, bytes) < bytes)
             status = twi_source_short(source);
-        else if (head->big_endian != twi_host_big())
+        else if (big_endian != twi_host_big())
             twi_swap(column, (size_t)image->height, size);
         for (int64_t y = 0; y < image->height && status == TWI_IO_OK; y++)
             memcpy((char *)twi_row(image, y) + (size_t)element * size, column + (size_t)y * size, size);
@@ -210,8 +197,14 @@ static twi_io_status read_columns(twi_source *source, const header *head, const 
 
 static twi_io_status read_npy(twi_source *source, const twi_request *request, twi_io_image *result)
 {
-    header head = {0};
-    TWI_IO_TRY(read_header(source, &head));
+    twi_npy head;
+    tw_type type = TW_U8;
+    bool big_endian = false;
+    TWI_IO_TRY(twi_npy_header(source, &head));
+    if (!find_type(head.descr, &type, &big_endian))
+        return twi_io_fail(TWI_IO_INPUT, source->name,
+                           "an NPY array of type \"%s\": u1, u2, i2, i4, f4 and f8 are supported, in either byte order",
+                           head.descr);
     const uint64_t channels = head.dimensions == 3 ? head.shape[2] : 1;
     if (head.dimensions < 2 || head.dimensions > 3 || channels > 4)
         return twi_io_fail(TWI_IO_INPUT, source->name,
@@ -222,17 +215,17 @@ static twi_io_status read_npy(twi_source *source, const twi_request *request, tw
         return twi_io_fail(TWI_IO_INPUT, source->name, "an NPY array without elements");
     uint64_t bytes;
     if (__builtin_mul_overflow(head.shape[0], head.shape[1], &bytes) ||
-        __builtin_mul_overflow(bytes, channels * tw_type_size(head.type), &bytes))
+        __builtin_mul_overflow(bytes, channels * tw_type_size(type), &bytes))
         bytes = UINT64_MAX - 1;
     TWI_IO_TRY(twi_source_expect(source, bytes));
-    TWI_IO_TRY(twi_image_take(source, request, head.shape[1], head.shape[0], (int32_t)channels, head.type, result));
+    TWI_IO_TRY(twi_image_take(source, request, head.shape[1], head.shape[0], (int32_t)channels, type, result));
     const tw_image *image = &result->image;
     if (head.fortran)
-        return read_columns(source, &head, image);
+        return read_columns(source, big_endian, image);
     for (int64_t y = 0; y < image->height; y++) {
         if (twi_source_read(source, twi_row(image, y), twi_row_bytes(image)) < twi_row_bytes(image))
             return twi_source_short(source);
-        if (head.big_endian != twi_host_big())
+        if (big_endian != twi_host_big())
             twi_swap(twi_row(image, y), twi_row_elements(image), tw_type_size(image->type));
     }
     return TWI_IO_OK;
@@ -277,7 +270,7 @@ const twi_format twi_format_npy = {
     .name = "npy",
     .title = "NPY",
     .endings = endings,
-    .sniff = sniff,
+    .sniff = twi_npy_sniff,
     .read = read_npy,
     .can_hold = can_hold,
     .write = write_npy,
