@@ -6,27 +6,8 @@
  * copied, by the halo table, beside the line that a kernel reads (slide: column sums; tree: a source
  * row) or into a small tile (small).
  */
-#include <string.h>
-
 #include "cpu/box.h"
-#include "cpu/vector.h"
-
-#define JOIN_(a, b) a##_##b
-#define JOIN(a, b) JOIN_(a, b)
-
-#ifndef LEVEL_VECTOR
-/* Plain C has no streaming store. */
-static void put(void *restrict dst, const void *restrict src, int64_t bytes, bool stream)
-{
-    (void)stream;
-    memcpy(dst, src, (size_t)bytes);
-}
-
-static void finish_stream(bool stream)
-{
-    (void)stream;
-}
-#endif
+#include "cpu/level.h"
 
 static char *worker_scratch(const twi_box_setup *setup, const twi_job *job)
 {
@@ -37,13 +18,6 @@ static char *worker_scratch(const twi_box_setup *setup, const twi_job *job)
 static void *line_aligned(void *p)
 {
     return (char *)p + (TWI_LINE - (uintptr_t)p % TWI_LINE) % TWI_LINE;
-}
-
-/* Into the L2 cache: used when the next row is begun. */
-static inline void bring_near(const void *p, int64_t bytes)
-{
-    for (int64_t i = 0; i < bytes; i += TWI_LINE)
-        __builtin_prefetch((const char *)p + i, 0, 2);
 }
 
 /* ---- Integer types: T the element, ACC the sums of small windows, MEAN their quotient ------------- */

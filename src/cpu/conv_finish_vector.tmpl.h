@@ -26,22 +26,13 @@ INLINE vec scale_vector(vec sum, const scaler *by, twi_conv_division division)
     return OP(add_epi32)(sum, by->offset);
 }
 
-/* Packing works within blocks of 16 bytes: this brings the blocks' 4-byte (8-byte) parts into order. */
+/* Four vectors packed to bytes lie in blocks of 16, 4 bytes of each: this puts all of the first before the next. */
 INLINE vec order_bytes(vec v)
 {
 #if defined(__AVX512BW__)
     return _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), v);
 #else
     return _mm256_permutevar8x32_epi32(v, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
-#endif
-}
-
-INLINE vec order_words(vec v)
-{
-#if defined(__AVX512BW__)
-    return _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), v);
-#else
-    return _mm256_permute4x64_epi64(v, 0xd8);
 #endif
 }
 
@@ -82,7 +73,7 @@ INLINE void narrow_words(char *to, const int32_t *sums, int64_t n, const scaler 
     for (int64_t x = 0; x < n; x += 2 * LANES) {
         const vec a = scale_vector(v_load(sums + x), by, division);
         const vec b = scale_vector(v_load(sums + x + LANES), by, division);
-        v_put(to + 2 * x, order_words(positive ? OP(packus_epi32)(a, b) : OP(packs_epi32)(a, b)), stream);
+        v_put(to + 2 * x, v_packed_in_order(positive ? OP(packus_epi32)(a, b) : OP(packs_epi32)(a, b)), stream);
     }
 }
 

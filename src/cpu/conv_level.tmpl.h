@@ -215,11 +215,8 @@ static void prefetch(const strip *s, int64_t quartet, int64_t x, int64_t n)
     const int64_t size = (int64_t)tw_type_size(s->setup->type);
     for (int r = 0; r < TWI_CONV_BAND; r++) {
         const int64_t y = s->job->first - s->setup->anchor_y + TWI_CONV_BAND * quartet + r;
-        if (y < 0 || y >= src->height)
-            continue;
-        const char *from = (const char *)src->data + y * src->pitch + (s->first + x) * size;
-        for (int64_t i = 0; i < n * size; i += 64)
-            __builtin_prefetch(from + i, 0, 2);
+        if (y >= 0 && y < src->height)
+            bring_near((const char *)src->data + y * src->pitch + (s->first + x) * size, n * size);
     }
 }
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "core/plan.h"
+#include "cpu/rows.h"
 #include "cpu/vector.h"
 
 #define JOIN_(a, b) a##_##b
@@ -25,5 +25,12 @@ static inline void finish_stream(bool stream)
     (void)stream;
 }
 #endif
+
+/* Into the L2 cache: source rows that are wanted when the next row is begun. */
+static inline void bring_near(const void *p, int64_t bytes)
+{
+    for (int64_t i = 0; i < bytes; i += TWI_LINE)
+        __builtin_prefetch((const char *)p + i, 0, 2);
+}
 
 #endif

@@ -109,15 +109,21 @@ INLINE vec v_choose(vec choice, vec a, vec b)
 #endif
 }
 
-/* 16-bit lanes below 256, of a and then b, as bytes. */
-INLINE vec v_bytes(vec a, vec b)
+/* Packing two vectors works within blocks of 16 bytes, the first's 8 bytes before the second's: this puts all of the
+   first before the second. */
+INLINE vec v_packed_in_order(vec packed)
 {
-    const vec packed = OP(packus_epi16)(a, b); /* within blocks of 16 bytes: their order is mended below */
 #if defined(__AVX512BW__)
     return _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), packed);
 #else
     return _mm256_permute4x64_epi64(packed, 0xd8);
 #endif
+}
+
+/* 16-bit lanes below 256, of a and then b, as bytes. */
+INLINE vec v_bytes(vec a, vec b)
+{
+    return v_packed_in_order(OP(packus_epi16)(a, b));
 }
 
 /* Copies a computed piece of a row out. Streaming stores go past the cache, in whole lines only. */
