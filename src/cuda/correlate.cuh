@@ -33,12 +33,12 @@ template <typename M> static __device__ __forceinline__ M twi_mask(const twi_cud
     return __ldg((const M *)argument.mask + k);
 }
 
-/* The window's sum; at(i, j) is the element in its column i, row j. */
-template <typename S, typename Argument, typename At>
+/* The window's sum; at(i, j) is the element in its column i, row j. SMALL: see twi_sum_mask. */
+template <typename S, bool SMALL, typename Argument, typename At>
 static __device__ __forceinline__ S twi_correlate(const Argument &argument, At at)
 {
     typedef typename twi_terms<S>::Mask Mask;
-    return twi_sum_mask<S>(
+    return twi_sum_mask<S, SMALL>(
         twi_filter(argument).box, [&](int32_t k) { return twi_mask(argument, k, Mask()); }, at);
 }
 

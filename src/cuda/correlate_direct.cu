@@ -16,11 +16,11 @@ static __global__ void __launch_bounds__(TWI_CUDA_MOST_THREADS, 1)
     S sum;
     if (out.inside) {
         const char *const corner = (const char *)(twi_row<T>(box, out.top) + out.left * box.channels + out.channel);
-        sum = twi_correlate<S>(argument, [&](int32_t i, int32_t j) {
+        sum = twi_correlate<S, true>(argument, [&](int32_t i, int32_t j) {
             return ((const T *)(corner + j * box.src_pitch))[i * box.channels];
         });
     } else {
-        sum = twi_correlate<S>(
+        sum = twi_correlate<S, false>(
             argument, [&](int32_t i, int32_t j) { return twi_read<T>(box, out.left + i, out.top + j, out.channel); });
     }
     twi_write_sum(box, twi_filter(argument).scale, out, sum);

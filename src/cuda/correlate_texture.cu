@@ -10,7 +10,7 @@ static __global__ void __launch_bounds__(TWI_CUDA_MOST_THREADS, 1)
     const twi_output out = twi_output_here(filter.box);
     if (!out.exists)
         return;
-    const S sum = twi_correlate<S>(
+    const S sum = twi_correlate<S, false>(
         argument, [&](int32_t i, int32_t j) { return twi_fetch<T>(filter.box, filter.texture, out, i, j); });
     twi_write_sum(filter.box, filter.scale, out, sum);
 }

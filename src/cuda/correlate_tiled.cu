@@ -22,8 +22,8 @@ static __global__ void __launch_bounds__(TWI_CUDA_MOST_THREADS, 1)
     if (!out.exists)
         return;
     const T *const corner = twi_tile_corner(tile, shared);
-    const S sum =
-        twi_correlate<S>(argument, [&](int32_t i, int32_t j) { return corner[j * tile.width + i * box.channels]; });
+    const S sum = twi_correlate<S, true>(
+        argument, [&](int32_t i, int32_t j) { return corner[j * tile.width + i * box.channels]; });
     twi_write_sum(box, twi_filter(argument).scale, out, sum);
 }
 

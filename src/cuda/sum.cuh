@@ -40,12 +40,27 @@ static __device__ __forceinline__ double twi_multiply_add(double sum, double mas
     return __builtin_fma(mask, value, sum);
 }
 
-/* The sum of mask(k) * at(i, j) in row-major order, k counting the positions. */
-template <typename S, typename Mask, typename At>
+/* The sum of mask(k) * at(i, j) in row-major order, k counting the positions: of SIDE x SIDE, unrolled; and of any
+   window, with SMALL 3x3 and 5x5 unrolled, which is for an at() of few instructions. */
+template <typename S, int SIDE, typename Mask, typename At>
+static __device__ __forceinline__ S twi_sum_square(Mask mask, At at)
+{
+    S sum = 0;
+#pragma unroll
+    for (int32_t k = 0; k < SIDE * SIDE; k++)
+        sum = twi_multiply_add(sum, mask(k), (typename twi_terms<S>::Pixel)at(k % SIDE, k / SIDE));
+    return sum;
+}
+
+template <typename S, bool SMALL, typename Mask, typename At>
 static __device__ __forceinline__ S twi_sum_mask(const twi_cuda_box &box, Mask mask, At at)
 {
     S sum = 0;
     int32_t k = 0;
+    if (SMALL && sizeof(S) == 4 && box.window_width == 5 && box.window_height == 5)
+        return twi_sum_square<S, 5>(mask, at);
+    if (SMALL && sizeof(S) == 4 && box.window_width == 3 && box.window_height == 3)
+        return twi_sum_square<S, 3>(mask, at);
     for (int32_t j = 0; j < box.window_height; j++)
         for (int32_t i = 0; i < box.window_width; i++)
             sum = twi_multiply_add(sum, mask(k++), (typename twi_terms<S>::Pixel)at(i, j));
