@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cpu/box.h"
+#include "cpu/divide.h"
 
 /* What a strip of the tree's sums may take, so that it stays in the L2 cache. */
 static const int64_t strip_bytes = 384 << 10;
@@ -33,12 +34,7 @@ static twi_box_method choose_method(const tw_problem *problem, bool vector)
     return TWI_BOX_SLIDE64;
 }
 
-/*
- * magic = ceil(2^shift / count) exceeds the true factor by less than 1 part: with e = magic * count - 2^shift,
- * sum * magic / 2^shift = sum / count + sum * e / (count * 2^shift). The floor is right while the last
- * term stays under 1 / count, that is while sum * e < 2^shift. e < count <= 2^k, shift = 31 + k: right
- * for every sum below 2^31, and magic fits 32 bits.
- */
+/* For sums below 2^31: e < count <= 2^k and shift = 31 + k suffice (divide.h), and magic fits 32 bits. */
 static void make_magic(twi_box_divider *divider)
 {
     int k = 0;
@@ -47,23 +43,19 @@ static void make_magic(twi_box_divider *divider)
     if (k > 31)
         return; /* such windows are summed in 64 bits */
     divider->shift = 31 + k;
-    const uint64_t power = UINT64_C(1) << divider->shift;
-    divider->magic = (uint32_t)((power + (uint64_t)divider->count - 1) / (uint64_t)divider->count);
+    divider->magic = (uint32_t)twi_magic(divider->count, divider->shift);
 }
 
-/* The same with a 16-bit factor, for sums of up to 25 bytes; the smallest shift that the condition allows. */
+/* For the small method on u8: sums of up to 25 bytes. */
 static void make_magic16(twi_box_divider *divider)
 {
-    const int64_t sum = divider->count * UINT8_MAX + divider->half;
-    for (int shift = 16; shift < 32; shift++) {
-        const int64_t power = INT64_C(1) << shift;
-        const int64_t magic = (power + divider->count - 1) / divider->count;
-        if (magic <= UINT16_MAX && sum * (magic * divider->count - power) < power) {
-            divider->magic16 = (uint32_t)magic;
-            divider->shift16 = shift - 16;
-            return;
-        }
-    }
+    int64_t magic = 0;
+    int shift = 0;
+    if (divider->count > TWI_BOX_LARGEST * TWI_BOX_LARGEST ||
+        !twi_find_magic16(divider->count, divider->count * UINT8_MAX + divider->half, &magic, &shift))
+        return;
+    divider->magic16 = (uint32_t)magic;
+    divider->shift16 = shift - 16;
 }
 
 static twi_box_divider make_divider(const tw_problem *problem)

@@ -4,6 +4,7 @@
  * modulo 2^16, raised by a multiple of the divisor that makes the lowest of them positive.
  */
 #include "cpu/conv.h"
+#include "cpu/divide.h"
 
 /* The columns with a weight, an even number of them: the last may be there twice, the second time with weight 0. */
 static void find_columns(const tw_problem *problem, twi_conv_pairs *pairs)
@@ -44,22 +45,18 @@ static bool add_products(const tw_problem *problem, const twi_conv_pairs *pairs,
     return true;
 }
 
-/* ceil(2^s / divisor) exceeds the true factor by less than 1 part: with e = magic * divisor - 2^s, the floor is right
-   for all sums with sum * e < 2^s. */
+/* The division of sums up to `largest`, if a factor of 16 bits can do it. */
 static bool find_magic(int64_t divisor, int64_t largest, twi_conv_pairs *pairs)
 {
+    int64_t magic = 0;
+    int shift = 0;
     if (divisor == 1)
         return true;
-    for (int32_t shift = 16; shift < 32; shift++) {
-        const int64_t power = INT64_C(1) << shift;
-        const int64_t magic = (power + divisor - 1) / divisor;
-        if (magic <= UINT16_MAX && largest * (magic * divisor - power) < power) {
-            pairs->magic = (int32_t)magic;
-            pairs->shift = shift - 16;
-            return true;
-        }
-    }
-    return false;
+    if (!twi_find_magic16(divisor, largest, &magic, &shift))
+        return false;
+    pairs->magic = (int32_t)magic;
+    pairs->shift = shift - 16;
+    return true;
 }
 
 bool twi_conv_find_pairs(const tw_problem *problem, twi_conv_pairs *pairs)
