@@ -61,11 +61,6 @@ static void *line_aligned(void *p)
 #define START(setup) ((setup)->divider.start)
 #define SLIDE_KERNEL "cpu/box_slide16_vector.tmpl.h"
 #include "cpu/box_sums.tmpl.h"
-#undef SLIDE_KERNEL
-#undef START
-#undef BITS
-#undef TOTAL
-#undef SUM
 #else
 #define ACC uint16_t
 #define WIDE(v) (v)
@@ -167,12 +162,6 @@ typedef double *plain_line;
 #define GET(line, x) ((line)[x])
 #define SET(line, x, sum) ((line)[x] = (sum))
 #include "cpu/box_tree.tmpl.h"
-#undef SET
-#undef GET
-#undef MOVED
-#undef LINE_AT
-#undef PARTS
-#undef LINE
 #undef WIDE
 #undef MEAN
 #undef ACC
@@ -207,12 +196,6 @@ static inline void pair_set(pair_line line, int64_t x, twi_pair sum)
 #define GET(line, x) ((twi_pair){(line).high[x], (line).low[x]})
 #define SET(line, x, sum) pair_set(line, x, sum)
 #include "cpu/box_tree.tmpl.h"
-#undef SET
-#undef GET
-#undef MOVED
-#undef LINE_AT
-#undef PARTS
-#undef LINE
 #undef WIDE
 #undef MEAN
 #undef ACC

@@ -12,12 +12,6 @@
 #define SLIDE_KERNEL "cpu/box_slide_plain.tmpl.h"
 #endif
 #include "cpu/box_sums.tmpl.h"
-#undef SLIDE_KERNEL
-#undef START
-#undef QUOTIENT
-#undef BITS
-#undef TOTAL
-#undef SUM
 #endif
 
 /*
@@ -37,9 +31,3 @@ static inline T JOIN(quotient64, NAME)(int64_t sum, int64_t count, double invers
 #define START(setup) ((setup)->divider.half)
 #define SLIDE_KERNEL "cpu/box_slide_plain.tmpl.h"
 #include "cpu/box_sums.tmpl.h"
-#undef SLIDE_KERNEL
-#undef START
-#undef QUOTIENT
-#undef BITS
-#undef TOTAL
-#undef SUM

@@ -1,6 +1,9 @@
 /*
  * Sliding sums of type SUM, on elements T: a sum for each column, moved down a row by one addition and one
  * subtraction; the window's sum, moved right likewise. So the time does not grow with the window.
+ *
+ * The includer's, undefined at the end: SUM, TOTAL (the window's sums), BITS (the method's name), START(setup) (what
+ * they begin with), SLIDE_KERNEL (the file with what moves right), and QUOTIENT(sum) where that wants it.
  */
 #define FN(name) JOIN(JOIN(name, BITS), NAME)
 
@@ -84,3 +87,9 @@ static void JOIN(JOIN(run, BITS), NAME)(const twi_box_setup *setup, const twi_jo
     }
 }
 #undef FN
+#undef SLIDE_KERNEL
+#undef START
+#undef QUOTIENT
+#undef BITS
+#undef TOTAL
+#undef SUM

@@ -3,7 +3,7 @@
  * that of the next k, at every position at once, so the time grows with the window's logarithm, and no
  * sum depends on where it lies. The includer's: NAME, T, ACC, WIDE(), PLUS(), MEAN(), and how a line of
  * sums is kept (f64: high and low parts apart, so that vectors hold either): LINE, PARTS, LINE_AT(memory, n),
- * MOVED(line, n), GET(line, x), SET(line, x, sum).
+ * MOVED(line, n), GET(line, x), SET(line, x, sum); these are undefined at the end.
  *
  * Lines never overlap but in tree_double, which reads ahead of what it writes: so every loop is free to use vectors.
  */
@@ -155,3 +155,10 @@ static void JOIN(run_tree, NAME)(const twi_box_setup *setup, const twi_job *job)
         }
     }
 }
+
+#undef SET
+#undef GET
+#undef MOVED
+#undef LINE_AT
+#undef PARTS
+#undef LINE

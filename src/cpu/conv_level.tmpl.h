@@ -24,11 +24,6 @@ typedef void sum_function(const twi_conv_pass *pass, const void *const *lines, i
 #define A uint64_t
 #define MAC(sum, weight, element) ((sum) + (uint64_t)(weight) * (uint64_t)(element))
 #include "cpu/conv_sum.tmpl.h"
-#undef NAME
-#undef T
-#undef W
-#undef A
-#undef MAC
 
 #define NAME i128
 #define T twi_i128
@@ -36,11 +31,6 @@ typedef void sum_function(const twi_conv_pass *pass, const void *const *lines, i
 #define A twi_i128
 #define MAC(sum, weight, element) ((sum) + (weight) * (element))
 #include "cpu/conv_sum.tmpl.h"
-#undef NAME
-#undef T
-#undef W
-#undef A
-#undef MAC
 
 #ifdef LEVEL_VECTOR
 #include "cpu/conv_vector.tmpl.h"
@@ -52,11 +42,6 @@ typedef void sum_function(const twi_conv_pass *pass, const void *const *lines, i
 #define A uint32_t
 #define MAC(sum, weight, element) ((sum) + (weight) * (element))
 #include "cpu/conv_sum.tmpl.h"
-#undef NAME
-#undef T
-#undef W
-#undef A
-#undef MAC
 
 #define NAME f32
 #define T float
@@ -64,11 +49,6 @@ typedef void sum_function(const twi_conv_pass *pass, const void *const *lines, i
 #define A float
 #define MAC(sum, weight, element) fmaf(weight, element, sum)
 #include "cpu/conv_sum.tmpl.h"
-#undef NAME
-#undef T
-#undef W
-#undef A
-#undef MAC
 
 #define NAME f64
 #define T double
@@ -76,11 +56,6 @@ typedef void sum_function(const twi_conv_pass *pass, const void *const *lines, i
 #define A double
 #define MAC(sum, weight, element) fma(weight, element, sum)
 #include "cpu/conv_sum.tmpl.h"
-#undef NAME
-#undef T
-#undef W
-#undef A
-#undef MAC
 #endif
 
 static sum_function *const sum_functions[TWI_CONV_UNITS] = {

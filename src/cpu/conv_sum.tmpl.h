@@ -1,5 +1,6 @@
 /* The inner loop in plain C: NAME, T (a line's element), W (a weight), A (a sum), MAC(sum, weight, element) are the
-   includer's. Elements 0 ... n-1 of a band's rows; row r's sums begin at sums + r * TWI_CONV_CHUNK. */
+   includer's, and undefined at the end. Elements 0 ... n-1 of a band's rows; row r's sums begin at sums + r *
+   TWI_CONV_CHUNK. */
 static void JOIN(mac, NAME)(A *restrict sums, const T *restrict line, W weight, int64_t n)
 {
     for (int64_t x = 0; x < n; x++)
@@ -21,3 +22,9 @@ static void JOIN(sum, NAME)(const twi_conv_pass *pass, const void *const *lines,
                 JOIN(mac, NAME)(sums + r * TWI_CONV_CHUNK, line, weight[r], n);
     }
 }
+
+#undef NAME
+#undef T
+#undef W
+#undef A
+#undef MAC

@@ -1,7 +1,23 @@
-/* The inner loop in vectors: NAME, T (a line's element), S (a sum), W (a weight), V (a vector of sums), LOAD(address),
-   STORE(address, sums), SPLAT(weight), START(integer), MAC(sum, weight, elements) are the includer's. PAIRED: a tap is
-   two elements, put side by side in blocks of 16 bytes; the first of two vectors holds elements 0-7 of each, then 8-15.
+/*
+ * The inner loop in vectors. The includer's, undefined at the end: NAME, T (a line's element), S (a sum),
+ * START(integer) (a vector of them), MAC(sum, weight, elements); for floats also W (a weight), V (a vector of sums),
+ * LOAD(address), STORE(address, sums) and SPLAT(weight). What is not given is that of integers of 32 bits.
+ *
+ * PAIRED: a tap is two elements, put side by side in blocks of 16 bytes; the first of two vectors holds elements 0-7 of
+ * each, then 8-15.
  */
+#ifndef T
+#define T uint32_t
+#define S uint32_t
+#define START(value) OP(set1_epi32)((int32_t)(uint32_t)(uint64_t)(value))
+#endif
+#ifndef V
+#define W int32_t
+#define V vec
+#define LOAD(p) v_load(p)
+#define STORE(p, v) v_store(p, v)
+#define SPLAT(w) OP(set1_epi32)(w)
+#endif
 
 typedef struct JOIN(columns, NAME) {
 #define MEMBER(i) V v##i;
@@ -72,3 +88,15 @@ static void JOIN(sum, NAME)(const twi_conv_pass *pass, const void *const *lines,
     for (int64_t i = 0; i < end; i += tile)
         JOIN(sum_tile, NAME)(pass, lines, x + i, (S *)band + i);
 }
+
+#undef NAME
+#undef T
+#undef S
+#undef W
+#undef V
+#undef LOAD
+#undef STORE
+#undef SPLAT
+#undef START
+#undef MAC
+#undef PAIRED

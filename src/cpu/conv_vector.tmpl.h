@@ -30,65 +30,25 @@ INLINE vec mac_words_vector(vec sum, vec weight, vec data)
 #endif
 }
 
+#define NAME pairs
 #define T uint8_t
 #define S uint16_t
-#define W int32_t
-#define V vec
-#define LOAD(p) v_load(p)
-#define STORE(p, v) v_store(p, v)
-#define SPLAT(w) OP(set1_epi32)(w)
 #define START(value) OP(set1_epi16)((int16_t)(uint16_t)(uint64_t)(value))
-#define NAME pairs
-#define PAIRED
 #define MAC(sum, weight, data) OP(add_epi16)(sum, OP(maddubs_epi16)(data, weight))
+#define PAIRED
 #include "cpu/conv_sum_vector.tmpl.h"
-#undef T
-#undef S
-#undef W
-#undef V
-#undef LOAD
-#undef STORE
-#undef SPLAT
-#undef START
-#undef NAME
-#undef PAIRED
-#undef MAC
-
-#define T uint32_t
-#define S uint32_t
-#define W int32_t
-#define V vec
-#define LOAD(p) v_load(p)
-#define STORE(p, v) v_store(p, v)
-#define SPLAT(w) OP(set1_epi32)(w)
-#define START(value) OP(set1_epi32)((int32_t)(uint32_t)(uint64_t)(value))
 
 #define NAME bytes
 #define MAC(sum, weight, data) mac_bytes_vector(sum, weight, data)
 #include "cpu/conv_sum_vector.tmpl.h"
-#undef NAME
-#undef MAC
 
 #define NAME words
 #define MAC(sum, weight, data) mac_words_vector(sum, weight, data)
 #include "cpu/conv_sum_vector.tmpl.h"
-#undef NAME
-#undef MAC
 
 #define NAME i32
 #define MAC(sum, weight, data) OP(add_epi32)(sum, OP(mullo_epi32)(data, weight))
 #include "cpu/conv_sum_vector.tmpl.h"
-#undef NAME
-#undef MAC
-
-#undef T
-#undef S
-#undef W
-#undef V
-#undef LOAD
-#undef STORE
-#undef SPLAT
-#undef START
 
 #define NAME f32
 #define T float
@@ -101,16 +61,6 @@ INLINE vec mac_words_vector(vec sum, vec weight, vec data)
 #define START(value) OP(set1_ps)((float)(value))
 #define MAC(sum, weight, data) OP(fmadd_ps)(weight, data, sum)
 #include "cpu/conv_sum_vector.tmpl.h"
-#undef NAME
-#undef T
-#undef S
-#undef W
-#undef V
-#undef LOAD
-#undef STORE
-#undef SPLAT
-#undef START
-#undef MAC
 
 #define NAME f64
 #define T double
@@ -123,13 +73,3 @@ INLINE vec mac_words_vector(vec sum, vec weight, vec data)
 #define START(value) OP(set1_pd)((double)(value))
 #define MAC(sum, weight, data) OP(fmadd_pd)(weight, data, sum)
 #include "cpu/conv_sum_vector.tmpl.h"
-#undef NAME
-#undef T
-#undef S
-#undef W
-#undef V
-#undef LOAD
-#undef STORE
-#undef SPLAT
-#undef START
-#undef MAC

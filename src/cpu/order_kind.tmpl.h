@@ -1,4 +1,8 @@
-/* What min, max and networks need for one kind of keys. LOWEST and HIGHEST: the ends of the kind. */
+/*
+ * All that runs for one kind of keys. The includer's, undefined at the end: NAME, K (the type), LANE (its vectors'
+ * lanes), LOWEST and HIGHEST (the ends of the kind), BIAS (what lowers a key), DIRECT (elements are keys, so can be
+ * read in place), RANKS (if ranks are selected among such keys).
+ */
 #include "cpu/order_lines.tmpl.h"
 #include "cpu/order_bands.tmpl.h"
 
@@ -27,3 +31,16 @@ static void JOIN(run_kind, NAME)(const twi_order_setup *setup, const twi_job *jo
     else
         (op == TW_OP_MAX ? JOIN(JOIN(run_footprint, max), NAME) : JOIN(JOIN(run_footprint, min), NAME))(setup, job);
 }
+
+#ifdef RANKS
+#include "cpu/order_select.tmpl.h"
+#undef RANKS
+#endif
+
+#undef DIRECT
+#undef BIAS
+#undef HIGHEST
+#undef LOWEST
+#undef LANE
+#undef K
+#undef NAME

@@ -50,6 +50,7 @@
 #define IS_KEY true
 #define LINES NAME
 
+/* The kinds of keys; order_kind.tmpl.h undefines what it is given. */
 #define NAME u8
 #define K uint8_t
 #define LANE epu8
@@ -58,13 +59,6 @@
 #define BIAS 0
 #define DIRECT true
 #include "cpu/order_kind.tmpl.h"
-#undef DIRECT
-#undef BIAS
-#undef HIGHEST
-#undef LOWEST
-#undef LANE
-#undef K
-#undef NAME
 
 #define NAME u16
 #define K uint16_t
@@ -74,13 +68,6 @@
 #define BIAS 0
 #define DIRECT true
 #include "cpu/order_kind.tmpl.h"
-#undef DIRECT
-#undef BIAS
-#undef HIGHEST
-#undef LOWEST
-#undef LANE
-#undef K
-#undef NAME
 
 #define NAME i16
 #define K int16_t
@@ -89,15 +76,8 @@
 #define HIGHEST INT16_MAX
 #define BIAS (setup->type == TW_U16 ? 32768 : 0)
 #define DIRECT true
+#define RANKS
 #include "cpu/order_kind.tmpl.h"
-#include "cpu/order_select.tmpl.h"
-#undef DIRECT
-#undef BIAS
-#undef HIGHEST
-#undef LOWEST
-#undef LANE
-#undef K
-#undef NAME
 
 #define NAME i32
 #define K int32_t
@@ -106,15 +86,8 @@
 #define HIGHEST INT32_MAX
 #define BIAS 0
 #define DIRECT true
+#define RANKS
 #include "cpu/order_kind.tmpl.h"
-#include "cpu/order_select.tmpl.h"
-#undef DIRECT
-#undef BIAS
-#undef HIGHEST
-#undef LOWEST
-#undef LANE
-#undef K
-#undef NAME
 
 #define NAME i64
 #define K int64_t
@@ -123,15 +96,8 @@
 #define HIGHEST INT64_MAX
 #define BIAS 0
 #define DIRECT false
+#define RANKS
 #include "cpu/order_kind.tmpl.h"
-#include "cpu/order_select.tmpl.h"
-#undef DIRECT
-#undef BIAS
-#undef HIGHEST
-#undef LOWEST
-#undef LANE
-#undef K
-#undef NAME
 
 #undef LINES
 #undef IS_KEY
