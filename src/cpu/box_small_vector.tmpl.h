@@ -87,26 +87,27 @@ INLINE void JOIN(small_lines, NAME)(const T *const *rows, T *const *out, int64_t
     }
 }
 
-static void JOIN(small3, NAME)(const T *const *rows, T *const *out, int64_t n, const twi_box_setup *setup, bool stream)
+/* One code for each side, for one channel and for more, and for sums that need neither start nor shift. */
+INLINE void JOIN(small_side, NAME)(const T *const *rows, T *const *out, int64_t n, const twi_box_setup *setup, int side,
+                                   bool stream)
 {
     const bool plain = setup->divider.start == 0 && setup->divider.shift16 == 0;
     if (setup->channels == 1 && plain)
-        JOIN(small_lines, NAME)(rows, out, n, setup, 1, 3, true, stream);
+        JOIN(small_lines, NAME)(rows, out, n, setup, 1, side, true, stream);
     else if (setup->channels == 1)
-        JOIN(small_lines, NAME)(rows, out, n, setup, 1, 3, false, stream);
+        JOIN(small_lines, NAME)(rows, out, n, setup, 1, side, false, stream);
     else
-        JOIN(small_lines, NAME)(rows, out, n, setup, setup->channels, 3, false, stream);
+        JOIN(small_lines, NAME)(rows, out, n, setup, setup->channels, side, false, stream);
+}
+
+static void JOIN(small3, NAME)(const T *const *rows, T *const *out, int64_t n, const twi_box_setup *setup, bool stream)
+{
+    JOIN(small_side, NAME)(rows, out, n, setup, 3, stream);
 }
 
 static void JOIN(small5, NAME)(const T *const *rows, T *const *out, int64_t n, const twi_box_setup *setup, bool stream)
 {
-    const bool plain = setup->divider.start == 0 && setup->divider.shift16 == 0;
-    if (setup->channels == 1 && plain)
-        JOIN(small_lines, NAME)(rows, out, n, setup, 1, 5, true, stream);
-    else if (setup->channels == 1)
-        JOIN(small_lines, NAME)(rows, out, n, setup, 1, 5, false, stream);
-    else
-        JOIN(small_lines, NAME)(rows, out, n, setup, setup->channels, 5, false, stream);
+    JOIN(small_side, NAME)(rows, out, n, setup, 5, stream);
 }
 
 #undef HALVES

@@ -1,16 +1,7 @@
 /* Correlation, separable convolution and Gaussian with AVX2. */
+#define LEVEL TWI_CONV_AVX2
 #include "cpu/conv_level.tmpl.h"
 #include "cpu/cpu.h"
-
-static double cost(const tw_context *context, const tw_problem *problem)
-{
-    return twi_conv_cost(context, problem, TWI_CONV_AVX2);
-}
-
-static tw_status prepare(tw_plan *plan)
-{
-    return twi_conv_prepare(plan, TWI_CONV_AVX2);
-}
 
 /* One code for the three operations: the plan knows which. */
 #define CODE                                                                                                           \

@@ -1,6 +1,6 @@
 /*
  * One level of correlation, separable convolution and Gaussian: everything that runs. Included by conv_c.c,
- * conv_avx2.c and conv_avx512.c, which differ in the compiler's flags and, by them, in vector.h.
+ * conv_avx2.c and conv_avx512.c, which differ in LEVEL, in the compiler's flags and, by them, in vector.h.
  */
 #include <math.h>
 #include <string.h>
@@ -240,4 +240,14 @@ static tw_status run(const tw_plan *plan, const twi_job *job)
     }
     finish_stream(setup->stream);
     return TW_OK;
+}
+
+static tw_status prepare(tw_plan *plan)
+{
+    return twi_conv_prepare(plan, LEVEL);
+}
+
+static double cost(const tw_context *context, const tw_problem *problem)
+{
+    return twi_conv_cost(context, problem, LEVEL);
 }
