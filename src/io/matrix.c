@@ -269,18 +269,25 @@ static twi_io_status read_npy(twi_source *source, int32_t most, twi_matrix *resu
 
 /* ---- Files ---------------------------------------------------------------------------------- */
 
+twi_io_status twi_matrix_from(twi_source *source, int32_t most, twi_matrix *result)
+{
+    size_t count = 0;
+    *result = (twi_matrix){0};
+    const uint8_t *head = twi_source_peek(source, 16, &count);
+    const twi_io_status status =
+        twi_npy_sniff(head, count) ? read_npy(source, most, result) : read_text(source, most, result);
+    if (status != TWI_IO_OK)
+        twi_io_matrix_free(result);
+    return status;
+}
+
 twi_io_status twi_io_matrix_read(const char *path, int32_t most, twi_matrix *result)
 {
     twi_source source;
-    size_t count = 0;
     *result = (twi_matrix){0};
     TWI_IO_TRY(twi_source_open(path, &source));
-    const uint8_t *head = twi_source_peek(&source, 16, &count);
-    const twi_io_status status =
-        twi_npy_sniff(head, count) ? read_npy(&source, most, result) : read_text(&source, most, result);
+    const twi_io_status status = twi_matrix_from(&source, most, result);
     twi_source_close(&source);
-    if (status != TWI_IO_OK)
-        twi_io_matrix_free(result);
     return status;
 }
 

@@ -17,4 +17,7 @@ bool twi_npy_sniff(const uint8_t *head, size_t count);
 /* Reads the source up to its elements. */
 twi_io_status twi_npy_header(twi_source *source, twi_npy *result);
 
+/* twi_io_matrix_read() of an open source. */
+twi_io_status twi_matrix_from(twi_source *source, int32_t most, twi_matrix *result);
+
 #endif
