@@ -39,7 +39,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     text[size] = '\0';
     for (char *at = text; at && argc <= MOST_ARGUMENTS;)
         argv[argc++] = strsep(&at, "\n");
-    check(&args, twi_args_parse(argc, argv, &args));
+    const twi_exit code = twi_args_parse(argc, argv, &args);
+    check(&args, code);
     free(text);
     return 0;
 }
