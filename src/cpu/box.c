@@ -26,7 +26,7 @@ static twi_box_method choose_method(const tw_problem *problem, bool vector)
         return TWI_BOX_SMALL;
     if (TWI_BIT(problem->type) & TWI_FLOATS)
         return TWI_BOX_TREE;
-    /* column sums differ by less than 2^15; the float division is exact up to there (box_vector.tmpl.h) */
+    /* column sums differ by less than 2^15; the float division is exact up to there (box_slide16_vector.tmpl.h) */
     if (vector && problem->type == TW_U8 && window->height <= 128 && count < 16384)
         return TWI_BOX_SLIDE16;
     if (problem->type != TW_I32 && count * largest(problem->type) + count / 2 <= INT32_MAX)

@@ -1,4 +1,23 @@
-/* What the files of the CPU back end share. */
+/*
+ * The CPU back end, file by file.
+ *
+ *   cpu.c            the back end: memory, and runs cut into bands of rows, one a thread
+ *   processor.c      what the processor can do
+ *   subtract.c       the difference of two images
+ *   rows.h, rows.c   scratch cut into areas; what rows and columns outside the image hold
+ *   divide.h         exact division by multiplication
+ *   vector.h         vectors of a level: AVX2 or AVX-512, by the compiler's flags; none in plain C
+ *   level.h          what every level uses, with vectors or without
+ *
+ * Three families of operations: box (the mean), conv (correlate, sepconv, gaussian), order (min, max, rank). Each has
+ *
+ *   FAMILY.h, FAMILY.c                         what a plan prepares, once: the method, its scratch, its estimate
+ *   FAMILY_level.tmpl.h                        everything that runs, for all types; it includes the family's templates
+ *   FAMILY_c.c, FAMILY_avx2.c, FAMILY_avx512.c that template compiled for three levels; each exports its twi_code
+ *
+ * Beside these, conv_choice.c and conv_pairs.c choose the arithmetic of conv. A file *.tmpl.h is included several
+ * times, for each level, type or kind of key: what its includer must define is said at its head.
+ */
 #ifndef TWI_CPU_H
 #define TWI_CPU_H
 
