@@ -391,6 +391,18 @@ class Problems(CommandTest):
             rows = json.loads(self.works(*line))["variants"]
             self.assertEqual([(row["name"], row["timed"]) for row in rows], [("c", True)])
 
+    def test_bench_of_another_type(self):
+        line = ["bench", "sobel", "--to", "i16", "--size", "64x48", "--device", "cpu", "--threads", "1", "--json"]
+        for more in ([], ["--pitch", "odd"], ["--pitch", "67"]):
+            result = json.loads(self.works(*line, *more))
+            self.assertRegex(result["problem"], "^correlate u8>i16 ")
+            self.assertEqual((result["dtype"], result["out_dtype"]), ("u8", "i16"))
+            for row in [result["copy"], *result["variants"]]:
+                self.assertTrue(row["timed"], row)
+                time = row["kernel_ms"]["median"]
+                self.assertAlmostEqual(row["gbps"], 64 * 48 * 3 / time / 1e6, delta=row["gbps"] / 1e3)
+        self.fails(2, ["bench", "median", "--to", "i16", "--size", "64"], "i16", "u8")
+
 
 if __name__ == "__main__":
     unittest.main(argv=[sys.argv[0], *sys.argv[2:]])

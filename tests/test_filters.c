@@ -20,29 +20,29 @@ typedef enum filter {
 typedef struct example {
     const char *promise;
     const char *report;
-    filter filter;
-    tw_type type;
-    tw_type out_type;
-    int width;
-    int height;
-    tw_window window;
     tw_border border;
-    int view[4]; /* x, y, width, height; 0: the whole image */
-    bool in_place;
     const int32_t *mask; /* sepconv: the row */
     const int32_t *column;
     const double *float_mask;
-    double divisor; /* 0: 1 */
-    double offset;
-    tw_direction direction;
-    double sigma;
     const uint8_t *footprint;
-    int rank; /* -1: that of percentile */
-    double percentile;
-    int iterations; /* 0: 1 */
-    double tolerance;
     const double *input;
     const double *expected;
+    double divisor; /* 0: 1 */
+    double offset;
+    double sigma;
+    double percentile;
+    double tolerance;
+    filter filter;
+    tw_type type;
+    tw_type out_type;
+    tw_direction direction;
+    tw_window window;
+    int width;
+    int height;
+    int view[4];    /* x, y, width, height; 0: the whole image */
+    int rank;       /* -1: that of percentile */
+    int iterations; /* 0: 1 */
+    bool in_place;
 } example;
 
 /* clang-format off */

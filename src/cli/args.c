@@ -247,6 +247,7 @@ twi_exit twi_args_parse(int argc, char *const *argv, twi_args *args)
         .rank = -1,
         .percentile = -1,
         .type = TW_TYPE_COUNT,
+        .to = TW_TYPE_COUNT,
         .image_width = 4096,
         .image_height = 4096,
         .channels = 1,

@@ -119,6 +119,7 @@ struct twi_args {
     int64_t image_height;
     int64_t pitch;    /* bytes [0: a multiple of 256] */
     int32_t channels; /* [1] */
+    tw_type to;       /* the result's type [TW_TYPE_COUNT: the image's] */
 
     bool radius_given;
     bool size_given;

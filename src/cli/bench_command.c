@@ -61,7 +61,7 @@ static void print_winner(const twi_bench_result *result)
 
 static void print_notes(const twi_args *args, const twi_bench_result *result, bool cuda)
 {
-    const double pair = 2.0 * (double)result->pitch * (double)result->problem.height / (1 << 20);
+    const double pair = (double)(result->pitch + result->dst_pitch) * (double)result->problem.height / (1 << 20);
     printf(
         "\nkernel ms: a launch's share of %d in a row%s, after %d warm-ups; median, least and most of %d such figures. "
         "Clock: %s. It includes %s; it leaves out transfers, planning, allocation and files.\n",
@@ -72,7 +72,7 @@ static void print_notes(const twi_args *args, const twi_bench_result *result, bo
            result->pitch, pair * (double)result->pairs,
            !result->beyond_caches ? "caches may serve some of them" : "more than the caches hold");
     puts("GB/s: bytes of the image read once and written once, over the median.\n"
-         "share: the time of a plain copy of the same images over the variant's, from figures taken in turn.");
+         "share: the time of a plain copy of as many bytes over the variant's, from figures taken in turn.");
     if (cuda)
         printf(
             "round trip ms: host clock around a call on host images (%s memory): upload, kernel, download, %d times; "
@@ -122,14 +122,15 @@ static json_t *json_result(const twi_args *args, const tw_device_info *device, c
     (void)tw_problem_text(&result->problem, text, sizeof text);
     for (size_t i = 0; i < result->count; i++)
         (void)json_array_append_new(rows, json_row(&result->rows[i]));
-    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:s, s:i, s:{s:s, s:s}, s:I, s:b, s:b, s:i, s:o, s:o, s:o, s:o}",
-                     "schema", "tilewise.bench/1", "version", tw_version(), "problem", text, "width",
-                     (json_int_t)result->problem.width, "height", (json_int_t)result->problem.height, "pitch",
-                     (json_int_t)result->pitch, "dtype", tw_type_name(result->problem.type), "channels",
-                     (int)result->problem.channels, "device", "name", device->name, "detail", device->detail, "pairs",
-                     (json_int_t)result->pairs, "graph", (int)args->graph, "pinned", (int)args->pinned, "warm_ups",
-                     (int)TWI_BENCH_WARM_UPS, "copy", json_row(&result->copy), "variants", rows, "upload_ms",
-                     json_spread(&result->upload), "download_ms", json_spread(&result->download));
+    return json_pack(
+        "{s:s, s:s, s:s, s:I, s:I, s:I, s:s, s:s, s:i, s:{s:s, s:s}, s:I, s:b, s:b, s:i, s:o, s:o, s:o, s:o}", "schema",
+        "tilewise.bench/1", "version", tw_version(), "problem", text, "width", (json_int_t)result->problem.width,
+        "height", (json_int_t)result->problem.height, "pitch", (json_int_t)result->pitch, "dtype",
+        tw_type_name(result->problem.type), "out_dtype", tw_type_name(result->problem.out_type), "channels",
+        (int)result->problem.channels, "device", "name", device->name, "detail", device->detail, "pairs",
+        (json_int_t)result->pairs, "graph", (int)args->graph, "pinned", (int)args->pinned, "warm_ups",
+        (int)TWI_BENCH_WARM_UPS, "copy", json_row(&result->copy), "variants", rows, "upload_ms",
+        json_spread(&result->upload), "download_ms", json_spread(&result->download));
 }
 
 static twi_exit print_json(const twi_args *args, const tw_device_info *device, const twi_bench_result *result)

@@ -101,10 +101,19 @@ static twi_exit check_options(const twi_args *args, twi_command_id filter)
     return TWI_EXIT_DONE;
 }
 
+enum { LARGEST = 8 /* bytes of the largest element: the alignment that suits all */ };
+
+static tw_image described(const twi_args *args, int64_t address, tw_type type)
+{
+    const int64_t pitch = args->image_width * args->channels * (int64_t)tw_type_size(type);
+    const tw_image image = {
+        (void *)(uintptr_t)address, args->image_width, args->image_height, pitch, args->channels, type, TW_HOST};
+    return image;
+}
+
 twi_exit twi_describe_problem(const twi_args *args, twi_recipe *recipe, tw_problem *problem)
 {
     const tw_type type = args->type == TW_TYPE_COUNT ? TW_U8 : args->type;
-    const int64_t size = (int64_t)tw_type_size(type);
     twi_command_id filter;
     tw_op op;
     *recipe = (twi_recipe){0};
@@ -116,15 +125,14 @@ twi_exit twi_describe_problem(const twi_args *args, twi_recipe *recipe, tw_probl
     if (result != TWI_EXIT_DONE)
         return result;
     /* descriptors that lie nowhere, apart from each other: only they are read, no pixel (at most 3.2e10 bytes a row) */
-    const int64_t pitch = args->image_width * args->channels * size;
+    const int64_t pitch = args->image_width * args->channels * (int64_t)tw_type_size(type);
     int64_t bytes = 0;
     if (__builtin_mul_overflow(pitch, args->image_height, &bytes) || bytes > INT64_MAX / 4)
         return twi_complain(TWI_EXIT_MEMORY, "--size %" PRId64 "x%" PRId64 ": such an image fits no memory",
                             args->image_width, args->image_height);
-    tw_image src = {
-        (void *)(uintptr_t)size, args->image_width, args->image_height, pitch, args->channels, type, TW_HOST};
-    tw_image dst = src;
-    dst.data = (void *)(uintptr_t)(size + bytes);
+    const tw_image src = described(args, LARGEST, type);
+    const tw_image dst =
+        described(args, bytes / LARGEST * LARGEST + 2 * (int64_t)LARGEST, args->to == TW_TYPE_COUNT ? type : args->to);
     const tw_status status = twi_recipe_problem(args, filter, recipe, &src, &dst, problem);
     return status == TW_OK ? TWI_EXIT_DONE : twi_complain_status(status);
 }

@@ -18,16 +18,15 @@ static bool looks_like_numbers(const char *text)
 static twi_exit read_numbers(const char *option, const char *text, int32_t most, twi_matrix *result)
 {
     char name[80];
-    twi_io_status status;
-    if (looks_like_numbers(text)) {
-        (void)snprintf(name, sizeof name, "'%.60s'", text);
-        status = twi_io_matrix_parse(name, text, most, result);
-    } else if (strcmp(text, "-") != 0 && access(text, F_OK) != 0) {
-        return twi_complain(TWI_EXIT_USAGE, "--%s '%s': neither numbers, such as '1 2 1; 2 4 2', nor a file", option,
-                            text);
-    } else {
-        status = twi_io_matrix_read(text, most, result);
+    const bool numbers = looks_like_numbers(text);
+    if (!numbers && strcmp(text, "-") != 0 && access(text, F_OK) != 0) {
+        (void)twi_complain(TWI_EXIT_USAGE, "--%s '%s': neither numbers, such as '1 2 1; 2 4 2', nor a file", option,
+                           text);
+        return TWI_EXIT_USAGE;
     }
+    (void)snprintf(name, sizeof name, "'%.60s'", text);
+    const twi_io_status status =
+        numbers ? twi_io_matrix_parse(name, text, most, result) : twi_io_matrix_read(text, most, result);
     return status == TWI_IO_OK ? TWI_EXIT_DONE : twi_complain_option(option, status);
 }
 
@@ -35,7 +34,7 @@ static twi_exit read_numbers(const char *option, const char *text, int32_t most,
 static twi_exit invent_numbers(int32_t width, int32_t height, twi_matrix *result)
 {
     *result = (twi_matrix){.width = width, .height = height};
-    result->values = malloc((size_t)width * (size_t)height * sizeof *result->values);
+    result->values = calloc((size_t)width * (size_t)height, sizeof *result->values);
     if (!result->values)
         return twi_complain(TWI_EXIT_MEMORY, "out of memory: a mask of %dx%d numbers", (int)width, (int)height);
     for (int32_t j = 0; j < height; j++)
@@ -218,27 +217,42 @@ static twi_exit take_derivative(const twi_args *args, tw_derivative derivative, 
 
 /* ---- Order filters ------------------------------------------------------------------------------- */
 
+/* The table's zeros and ones as bytes; `footprint` has room for them. */
+static twi_exit set_footprint(const twi_args *args, const twi_matrix *matrix, uint8_t *footprint)
+{
+    bool empty = true;
+    for (size_t i = 0; i < count_of(matrix); i++) {
+        const double value = matrix->values[i];
+        if (value != 0 && value != 1)
+            return twi_complain(TWI_EXIT_USAGE, "--footprint '%s': %g in it: give 0 and 1 alone", args->footprint,
+                                value);
+        footprint[i] = value == 1;
+        empty = empty && value == 0;
+    }
+    if (empty)
+        return twi_complain(TWI_EXIT_USAGE, "--footprint '%s' is empty: at least one position must be 1",
+                            args->footprint);
+    return TWI_EXIT_DONE;
+}
+
+static twi_exit use_footprint(const twi_args *args, const twi_matrix *matrix, twi_recipe *recipe)
+{
+    const twi_exit result = set_window(args, matrix->width, matrix->height, &recipe->window);
+    if (result != TWI_EXIT_DONE)
+        return result;
+    uint8_t *footprint = calloc((size_t)matrix->width, (size_t)matrix->height);
+    recipe->footprint = recipe->memory[0] = footprint;
+    if (!footprint)
+        return twi_complain(TWI_EXIT_MEMORY, "out of memory: a footprint of %zu positions", count_of(matrix));
+    return set_footprint(args, matrix, footprint);
+}
+
 static twi_exit take_footprint(const twi_args *args, twi_recipe *recipe)
 {
     twi_matrix matrix = {0};
-    int64_t taking_part = 0;
     twi_exit result = read_numbers("footprint", args->footprint, TW_MAX_FOOTPRINT, &matrix);
     if (result == TWI_EXIT_DONE)
-        result = set_window(args, matrix.width, matrix.height, &recipe->window);
-    uint8_t *footprint = result == TWI_EXIT_DONE ? malloc(count_of(&matrix)) : NULL;
-    recipe->footprint = recipe->memory[0] = footprint;
-    if (result == TWI_EXIT_DONE && !footprint)
-        result = twi_complain(TWI_EXIT_MEMORY, "out of memory: a footprint of %zu positions", count_of(&matrix));
-    for (size_t i = 0; result == TWI_EXIT_DONE && i < count_of(&matrix); i++) {
-        if (matrix.values[i] != 0 && matrix.values[i] != 1)
-            result = twi_complain(TWI_EXIT_USAGE, "--footprint '%s': %g in it: give 0 and 1 alone", args->footprint,
-                                  matrix.values[i]);
-        footprint[i] = matrix.values[i] == 1;
-        taking_part += footprint[i];
-    }
-    if (result == TWI_EXIT_DONE && taking_part == 0)
-        result =
-            twi_complain(TWI_EXIT_USAGE, "--footprint '%s' is empty: at least one position must be 1", args->footprint);
+        result = use_footprint(args, &matrix, recipe);
     twi_io_matrix_free(&matrix);
     return result;
 }

@@ -362,6 +362,8 @@ const twi_option twi_options[] = {
     {0, WEIGHING, "dtype", "TYPE", twi_set_type, TYPE_LEGAL, TYPE_WORDS,
      "type of the output's pixels (default the input's)"},
     {0, PROBLEMS, "dtype", "TYPE", twi_set_type, TYPE_LEGAL, TYPE_WORDS, "type of the image's pixels (default u8)"},
+    {0, PROBLEMS, "to", "TYPE", twi_set_to, TYPE_LEGAL, TYPE_WORDS,
+     "type of the result's pixels, for filters that have a choice (default the image's)"},
     {0, PROBLEMS, "size", "WxH", twi_set_image_size, "WxH or N, each 1 to 1000000000", NULL,
      "size of the image (default 4096x4096)"},
     {0, PROBLEMS, "channels", "N", twi_set_channels, "1, 2, 3 or 4", "1 2 3 4", "channels of the image (default 1)"},

@@ -194,15 +194,25 @@ bool twi_set_page(twi_args *args, const char *text)
     return whole_number(text, 0, INT32_MAX, &args->page);
 }
 
-bool twi_set_type(twi_args *args, const char *text)
+static bool type_name(const char *text, tw_type *type)
 {
     for (int i = 0; i < TW_TYPE_COUNT; i++) {
         if (strcmp(text, tw_type_name((tw_type)i)) == 0) {
-            args->type = (tw_type)i;
+            *type = (tw_type)i;
             return true;
         }
     }
     return false;
+}
+
+bool twi_set_type(twi_args *args, const char *text)
+{
+    return type_name(text, &args->type);
+}
+
+bool twi_set_to(twi_args *args, const char *text)
+{
+    return type_name(text, &args->to);
 }
 
 bool twi_set_image_size(twi_args *args, const char *text)

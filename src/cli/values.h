@@ -26,6 +26,7 @@ bool twi_set_rounding(twi_args *args, const char *text);
 bool twi_set_view(twi_args *args, const char *text);
 bool twi_set_page(twi_args *args, const char *text);
 bool twi_set_type(twi_args *args, const char *text);
+bool twi_set_to(twi_args *args, const char *text);
 bool twi_set_image_size(twi_args *args, const char *text);
 bool twi_set_channels(twi_args *args, const char *text);
 bool twi_set_pitch(twi_args *args, const char *text);

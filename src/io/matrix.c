@@ -140,16 +140,12 @@ static twi_io_status parse(table *t, const char *at)
     }
 }
 
-twi_io_status twi_io_matrix_parse(const char *name, const char *text, int32_t most, twi_matrix *result)
+/* On failure the matrix holds what there was until then. */
+static twi_io_status parse_table(const char *name, const char *text, int32_t most, twi_matrix *result)
 {
-    *result = (twi_matrix){0};
     table t = {.name = name, .most = most, .matrix = result};
-    twi_io_status status = parse(&t, text);
-    if (status == TWI_IO_OK && result->height == 0)
-        status = twi_io_fail(TWI_IO_USAGE, name, "holds no number");
-    if (status != TWI_IO_OK)
-        twi_io_matrix_free(result);
-    return status;
+    TWI_IO_TRY(parse(&t, text));
+    return result->height > 0 ? TWI_IO_OK : twi_io_fail(TWI_IO_USAGE, name, "holds no number");
 }
 
 static twi_io_status read_text(twi_source *source, int32_t most, twi_matrix *result)
@@ -174,7 +170,7 @@ static twi_io_status read_text(twi_source *source, int32_t most, twi_matrix *res
     else if (memchr(text, '\0', count))
         status = twi_io_fail(TWI_IO_INPUT, source->name, "is neither text nor NPY");
     else
-        status = twi_io_matrix_parse(source->name, text, most, result);
+        status = parse_table(source->name, text, most, result);
     free(text);
     return status;
 }
@@ -260,14 +256,23 @@ static twi_io_status read_npy(twi_source *source, int32_t most, twi_matrix *resu
     result->width = (int32_t)width;
     result->height = (int32_t)height;
     result->real = e.kind == 'f';
-    result->values = malloc((size_t)(width * height) * sizeof *result->values);
+    const size_t count = (size_t)width * (size_t)height;
+    result->values = malloc(count * sizeof *result->values);
     if (!result->values)
-        return twi_io_fail(TWI_IO_MEMORY, source->name, "out of memory for %llu numbers",
-                           (unsigned long long)(width * height));
+        return twi_io_fail(TWI_IO_MEMORY, source->name, "out of memory for %zu numbers", count);
     return read_elements(source, &head, &e, result);
 }
 
 /* ---- Files ---------------------------------------------------------------------------------- */
+
+twi_io_status twi_io_matrix_parse(const char *name, const char *text, int32_t most, twi_matrix *result)
+{
+    *result = (twi_matrix){0};
+    const twi_io_status status = parse_table(name, text, most, result);
+    if (status != TWI_IO_OK)
+        twi_io_matrix_free(result);
+    return status;
+}
 
 twi_io_status twi_matrix_from(twi_source *source, int32_t most, twi_matrix *result)
 {

@@ -25,6 +25,8 @@ typedef struct bench {
     void *block; /* the pairs' memory, of the back end */
     tw_image *src;
     tw_image *dst;
+    tw_image *copy_src; /* of the same bytes, as the plain copy sees them */
+    tw_image *copy_dst;
 } bench;
 
 static double milliseconds(void)
@@ -59,20 +61,21 @@ static bool on_cuda(const bench *b)
 
 /* ---- Images -------------------------------------------------------------------------------------- */
 
-static int64_t row_bytes(const tw_problem *problem)
+static int64_t row_bytes(const tw_problem *problem, tw_type type)
 {
-    return problem->width * problem->channels * (int64_t)tw_type_size(problem->type);
+    return problem->width * problem->channels * (int64_t)tw_type_size(type);
 }
 
-/* The pitch that the request asks for, for an image of that width. */
-static int64_t pitch_of(const twi_bench_request *request, const tw_problem *problem)
+/* The pitch that the request asks for, for an image of that width and type: a pitch in bytes is that of src, and dst
+   gets the same gap. */
+static int64_t pitch_of(const twi_bench_request *request, const tw_problem *problem, tw_type type)
 {
-    const int64_t row = row_bytes(problem);
-    const int64_t size = (int64_t)tw_type_size(problem->type);
+    const int64_t row = row_bytes(problem, type);
+    const int64_t size = (int64_t)tw_type_size(type);
     if (request->odd_pitch)
         return row / size % 2 == 0 ? row + size : row;
     if (request->pitch > 0)
-        return request->pitch - row_bytes(&request->problem) + row;
+        return (request->pitch - row_bytes(&request->problem, problem->type) + row + size - 1) / size * size;
     return (row + 255) / 256 * 256;
 }
 
@@ -95,38 +98,66 @@ static size_t pairs_of(const bench *b, int64_t pair)
     return (size_t)pairs;
 }
 
+/* Image `index` of the block, whose slots are `slot` bytes apart. */
+static tw_image image_at(const bench *b, size_t index, int64_t slot, tw_type type, int64_t pitch)
+{
+    const tw_problem *problem = &b->result->problem;
+    const tw_image image = {
+        .data = (char *)b->block + (int64_t)index * slot,
+        .width = problem->width,
+        .height = problem->height,
+        .pitch = pitch,
+        .channels = problem->channels,
+        .type = type,
+        .memory = problem->memory,
+    };
+    return image;
+}
+
+/* As bytes: half of those that a run reads and writes, so that a copy of it moves as many. */
+static tw_image copied(const bench *b, const tw_image *image)
+{
+    const twi_bench_result *result = b->result;
+    const tw_problem *problem = &result->problem;
+    tw_image bytes = *image;
+    bytes.width = (row_bytes(problem, problem->type) + row_bytes(problem, problem->out_type)) / 2;
+    bytes.pitch = (result->pitch + result->dst_pitch) / 2;
+    bytes.channels = 1;
+    bytes.type = TW_U8;
+    return bytes;
+}
+
 static tw_status take_pairs(bench *b)
 {
     twi_bench_result *result = b->result;
     const tw_problem *problem = &result->problem;
     const tw_memory_kind kind = on_cuda(b) ? TW_MEMORY_DEVICE : TW_MEMORY_HOST;
-    int64_t image = 0;
+    int64_t slot = 0; /* holds an image of either type */
     int64_t total = 0;
-    if (!twi_mul_i64(result->pitch, problem->height, &image) || !twi_add_i64(image, 255, &image) ||
-        !twi_mul_i64(image / 256 * 256, 2, &total))
+    if (!twi_mul_i64(twi_max_i64(result->pitch, result->dst_pitch), problem->height, &slot) ||
+        !twi_add_i64(slot, 255, &slot) || !twi_mul_i64(slot / 256 * 256, 2, &total))
         return twi_fail(TW_ERROR_LIMIT, "images of %" PRId64 "x%" PRId64 " pixels cannot be counted in bytes",
                         problem->width, problem->height);
-    image = image / 256 * 256;
+    slot = slot / 256 * 256;
     result->pairs = pairs_of(b, total);
     if (!twi_mul_i64(total, (int64_t)result->pairs, &total) || (!on_cuda(b) && total > physical_memory()))
         return twi_fail(TW_ERROR_MEMORY, "two images of %" PRId64 "x%" PRId64 " pixels do not fit the memory",
                         problem->width, problem->height);
     TWI_TRY(b->context->backend->allocate(b->context, (size_t)total, kind, &b->block));
-    b->src = calloc(2 * result->pairs, sizeof *b->src);
+    const size_t pairs = result->pairs;
+    b->src = calloc(4 * pairs, sizeof *b->src);
     if (!b->src)
-        return twi_fail(TW_ERROR_MEMORY, "out of memory: %zu descriptors", 2 * result->pairs);
-    b->dst = b->src + result->pairs;
-    for (size_t i = 0; i < 2 * result->pairs; i++) {
-        b->src[i] = (tw_image){
-            .data = (char *)b->block + (int64_t)i * image,
-            .width = problem->width,
-            .height = problem->height,
-            .pitch = result->pitch,
-            .channels = problem->channels,
-            .type = problem->type,
-            .memory = problem->memory,
-        };
+        return twi_fail(TW_ERROR_MEMORY, "out of memory: %zu descriptors", 4 * pairs);
+    b->dst = b->src + pairs;
+    b->copy_src = b->dst + pairs;
+    b->copy_dst = b->copy_src + pairs;
+    for (size_t i = 0; i < pairs; i++) {
+        b->src[i] = image_at(b, i, slot, problem->type, result->pitch);
+        b->dst[i] = image_at(b, pairs + i, slot, problem->out_type, result->dst_pitch);
+        b->copy_src[i] = copied(b, &b->src[i]);
+        b->copy_dst[i] = copied(b, &b->dst[i]);
     }
+    TWI_TRY(tw_image_check(&b->dst[0]));
     return tw_image_check(&b->src[0]);
 }
 
@@ -159,30 +190,45 @@ static tw_status take_images(bench *b)
                             &b->host_src));
     fill(&b->host_src);
     if (on_cuda(b))
-        TWI_TRY(tw_image_create(b->context, problem->width, problem->height, problem->channels, problem->type, kind,
+        TWI_TRY(tw_image_create(b->context, problem->width, problem->height, problem->channels, problem->out_type, kind,
                                 &b->host_dst));
-    /* the destinations too, so that all pages are there before the clock runs */
-    for (size_t i = 0; i < 2 * b->result->pairs; i++)
+    for (size_t i = 0; i < b->result->pairs; i++) {
+        /* the destinations too, so that all pages are there before the clock runs */
+        tw_image from = b->copy_src[i];
+        tw_image to = b->copy_dst[i];
+        from.width = from.pitch = to.width = to.pitch = twi_max_i64(b->result->pitch, b->result->dst_pitch);
         TWI_TRY(tw_image_copy(b->context, &b->host_src, &b->src[i]));
+        TWI_TRY(tw_image_copy(b->context, &from, &to));
+    }
     return TW_OK;
 }
 
 /* ---- Rows: which variants are timed -------------------------------------------------------------- */
 
-/* A smaller problem of the same kind, small enough for the reference to be quick. */
+/* Elements between the end of a row and the next. */
+static int64_t gap_of(const twi_bench_request *request, const tw_problem *problem, tw_type type)
+{
+    return (pitch_of(request, problem, type) - row_bytes(problem, type)) / (int64_t)tw_type_size(type);
+}
+
+/* A smaller problem of the same kind, small enough for the reference to be quick. Not smaller than the window, if that
+   can be: some variants refuse such images. */
 static twi_case small_case(const bench *b)
 {
     twi_case which = {.problem = b->result->problem, .pattern = TWI_PATTERN_RANDOM, .seed = 1};
     tw_problem *problem = &which.problem;
     const double window = (double)problem->window.width * problem->window.height * problem->channels;
-    problem->width = twi_min_i64(problem->width, 509);
-    problem->height = twi_min_i64(problem->height, 131);
-    while ((double)problem->width * (double)problem->height * window > 3e7 && problem->height > 1)
-        problem->height = (problem->height + 1) / 2;
-    while ((double)problem->width * window > 3e7 && problem->width > 1)
-        problem->width = (problem->width + 1) / 2;
-    which.src_gap = (pitch_of(b->request, problem) - row_bytes(problem)) / (int64_t)tw_type_size(problem->type);
-    which.dst_gap = which.src_gap;
+    const bool whole = (double)problem->window.width * problem->window.height * window < 5e8;
+    const int64_t least_width = whole ? twi_min_i64(problem->width, problem->window.width) : 1;
+    const int64_t least_height = whole ? twi_min_i64(problem->height, problem->window.height) : 1;
+    problem->width = twi_min_i64(problem->width, twi_max_i64(509, least_width));
+    problem->height = twi_min_i64(problem->height, twi_max_i64(131, least_height));
+    while ((double)problem->width * (double)problem->height * window > 3e7 && problem->height > least_height)
+        problem->height = twi_max_i64(least_height, (problem->height + 1) / 2);
+    while ((double)problem->width * (double)problem->height * window > 3e7 && problem->width > least_width)
+        problem->width = twi_max_i64(least_width, (problem->width + 1) / 2);
+    which.src_gap = gap_of(b->request, problem, problem->type);
+    which.dst_gap = gap_of(b->request, problem, problem->out_type);
     which.threads = b->context->threads;
     return which;
 }
@@ -251,7 +297,8 @@ static tw_status time_launches(const bench *b, tw_plan *plan, int launches, doub
     int done = 0;
     for (; done < launches; done += together) {
         double part = 0;
-        TWI_TRY(b->context->backend->time(b->context, plan, b->src, b->dst, b->result->pairs, together, graph, &part));
+        TWI_TRY(b->context->backend->time(b->context, plan, plan ? b->src : b->copy_src, plan ? b->dst : b->copy_dst,
+                                          b->result->pairs, together, graph, &part));
         total += part;
     }
     *figure = total / done;
@@ -290,7 +337,9 @@ static tw_status time_rounds(const bench *b, double (*kernel)[TWI_BENCH_ROUNDS],
         }
         rounds++;
     }
-    const double bytes = 2.0 * (double)row_bytes(&result->problem) * (double)result->problem.height;
+    const tw_problem *problem = &result->problem;
+    const int64_t rows = row_bytes(problem, problem->type) + row_bytes(problem, problem->out_type);
+    const double bytes = (double)rows * (double)problem->height;
     result->copy.kernel = spread_of(copy, rounds);
     result->copy.gigabytes = bytes / result->copy.kernel.median / 1e6;
     for (size_t i = 0; i < result->count; i++) {
@@ -365,10 +414,14 @@ static tw_status measure(bench *b)
 {
     twi_bench_result *result = b->result;
     result->problem.memory = on_cuda(b) ? TW_DEVICE : TW_HOST;
-    result->pitch = pitch_of(b->request, &result->problem);
-    if (result->pitch < row_bytes(&result->problem) || result->pitch % (int64_t)tw_type_size(result->problem.type) != 0)
-        return twi_fail(TW_ERROR_ARGUMENT, "pitch %" PRId64 ": a row has %" PRId64 " bytes, an element %zu",
-                        result->pitch, row_bytes(&result->problem), tw_type_size(result->problem.type));
+    const tw_problem *problem = &result->problem;
+    const int64_t row = row_bytes(problem, problem->type);
+    const int64_t asked = b->request->pitch;
+    if (asked > 0 && (asked < row || asked % (int64_t)tw_type_size(problem->type) != 0))
+        return twi_fail(TW_ERROR_ARGUMENT, "pitch %" PRId64 ": a row has %" PRId64 " bytes, an element %zu", asked, row,
+                        tw_type_size(problem->type));
+    result->pitch = pitch_of(b->request, problem, problem->type);
+    result->dst_pitch = pitch_of(b->request, problem, problem->out_type);
     TWI_TRY(make_rows(b));
     TWI_TRY(take_images(b));
     TWI_TRY(time_kernels(b));

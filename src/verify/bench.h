@@ -18,7 +18,7 @@ enum {
 typedef struct twi_bench_request {
     tw_problem problem;   /* its memory is set by the context's back end */
     const char *variants; /* names separated by commas, NULL: all */
-    int64_t pitch;        /* bytes; 0: a multiple of 256 */
+    int64_t pitch;        /* of src, bytes; 0: a multiple of 256 */
     bool odd_pitch;       /* the shortest odd number of elements */
     int32_t block_width;  /* as tw_plan_options */
     int32_t block_height;
@@ -46,7 +46,8 @@ typedef struct twi_bench_row {
 
 typedef struct twi_bench_result {
     tw_problem problem;
-    int64_t pitch;
+    int64_t pitch; /* of src */
+    int64_t dst_pitch;
     size_t pairs;       /* images of src and dst that are taken in turn */
     bool beyond_caches; /* they are more than the caches hold */
     twi_bench_row copy;
