@@ -32,22 +32,12 @@ template <int NK> struct geometry {
 
 /* ---- Instructions ------------------------------------------------------------------------------------- */
 
-/* sum = a * b + start */
-TWI_DEVICE void multiply(uint32_t *sum, const uint32_t *a, uint32_t b0, uint32_t b1, uint32_t start)
-{
-    asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},"
-                 "{%10,%10,%10,%10};"
-                 : "=r"(sum[0]), "=r"(sum[1]), "=r"(sum[2]), "=r"(sum[3])
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1), "r"(start));
-}
-
 /* sum += a * b */
 TWI_DEVICE void multiply_add(uint32_t *sum, const uint32_t *a, uint32_t b0, uint32_t b1)
 {
-    asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},"
-                 "{%0,%1,%2,%3};"
-                 : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+    asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
+        : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
 TWI_DEVICE void copy_async(uint32_t shared, const void *global)
@@ -88,14 +78,6 @@ TWI_DEVICE int column_of(int m)
     return m < 8 ? 4 * (m / 2) + m % 2 : 4 * ((m - 8) / 2) + 2 + (m - 8) % 2;
 }
 
-/* A word whose byte e is 1 where 0 <= first + e < size. */
-TWI_DEVICE uint32_t ones(int first, int size)
-{
-    const int before = first < 0 ? -first : 0;
-    const int after = first + 4 > size ? first + 4 - size : 0;
-    return __funnelshift_lc(0, 0x01010101, 8 * before) & __funnelshift_rc(0x01010101, 0, 8 * after);
-}
-
 /* Weights of the first product: word i of part k. */
 template <int NK> TWI_DEVICE uint32_t row_weights(const twi_cuda_box &box, int k, int i)
 {
@@ -118,7 +100,7 @@ template <int NK> TWI_DEVICE uint32_t column_weights(const twi_cuda_box &box, in
 
 /* ---- Staging ----------------------------------------------------------------------------------------- */
 
-/* Eight threads bring a row into shared memory, a piece of 16 bytes each, then those up to the row's end once more. */
+/* Eight threads bring a row into shared memory, a piece of 16 bytes each. */
 TWI_DEVICE int staged_row(void)
 {
     return (threadIdx.y * 32 + threadIdx.x) / 8;
@@ -129,15 +111,30 @@ TWI_DEVICE int staged_piece(void)
     return threadIdx.x % 8;
 }
 
+/* The pieces beyond are left to the first warps. */
+template <int NK> TWI_DEVICE int further_row(void)
+{
+    return (threadIdx.y * 32 + threadIdx.x) / (geometry<NK>::pieces - 8);
+}
+
+template <int NK> TWI_DEVICE int further_piece(void)
+{
+    return 8 + threadIdx.x % (geometry<NK>::pieces - 8);
+}
+
 template <int NK> struct staging {
-    const uint8_t *from; /* where the thread's first piece lies in the step to come */
-    int64_t left;        /* the first staged column */
-    int64_t y;           /* the first row of the step to come */
-    bool inside;         /* the block lies inside the image, and all pieces are aligned */
+    const uint8_t *from; /* where the thread's piece lies in the step to come */
+    const uint8_t *more; /* the same of a second one: some warps bring the pieces at the rows' ends */
+    uint32_t to;         /* where they go in the first stage */
+    uint32_t more_to;
+    int64_t left; /* the first staged column */
+    int64_t y;    /* the first row of the step to come */
+    bool inside;  /* the block lies inside the image, and all pieces are aligned */
 };
 
 template <int NK>
-TWI_DEVICE void begin_staging(const twi_cuda_box &box, int64_t left, int64_t top, int steps, staging<NK> &s)
+TWI_DEVICE void begin_staging(const twi_cuda_box &box, uint32_t shared, int64_t left, int64_t top, int steps,
+                              staging<NK> &s)
 {
     using g = geometry<NK>;
     s.left = left - g::pad;
@@ -145,6 +142,9 @@ TWI_DEVICE void begin_staging(const twi_cuda_box &box, int64_t left, int64_t top
     s.inside = s.left >= 0 && s.left + g::staged <= box.width && s.y >= 0 && s.y + STEP * steps <= box.height &&
                (((uintptr_t)box.src | (uintptr_t)box.src_pitch) % 16 == 0);
     s.from = (const uint8_t *)box.src + (s.y + staged_row()) * box.src_pitch + s.left + 16 * staged_piece();
+    s.more = (const uint8_t *)box.src + (s.y + further_row<NK>()) * box.src_pitch + s.left + 16 * further_piece<NK>();
+    s.to = kept(shared + staged_row() * g::pitch + 16 * staged_piece());
+    s.more_to = kept(shared + further_row<NK>() * g::pitch + 16 * further_piece<NK>());
 }
 
 /* For blocks at the image's edge: the column that each staged one is read from, -1 where it is the border's value. */
@@ -186,29 +186,29 @@ TWI_DEVICE void stage_carefully(const twi_cuda_box &box, uint32_t to, const uint
     store_shared(to, words);
 }
 
-/* Begins to bring the next 16 rows into a stage. */
+/* Begins to bring the next 16 rows into the stage that lies `offset` bytes behind the first. */
 template <int NK>
-TWI_DEVICE void stage_step(const twi_cuda_box &box, uint32_t stage, const int32_t *columns, staging<NK> &s)
+TWI_DEVICE void stage_step(const twi_cuda_box &box, int offset, const int32_t *columns, staging<NK> &s)
 {
-    using g = geometry<NK>;
-    const uint32_t to = stage + staged_row() * g::pitch + 16 * staged_piece();
     if (s.inside) {
-        copy_async(to, s.from);
-        if (staged_piece() < g::pieces - 8)
-            copy_async(to + 128, s.from + 128);
+        copy_async(s.to + offset, s.from);
+        if (threadIdx.y < NK)
+            copy_async(s.more_to + offset, s.more);
     } else {
         const uint8_t *row = near_row(box, s.y + staged_row());
 #pragma unroll 1
-        for (int piece = staged_piece(); piece < g::pieces; piece += 8)
-            stage_carefully(box, stage + staged_row() * g::pitch + 16 * piece, row, columns + 16 * piece);
+        for (int piece = 0; piece < geometry<NK>::pieces - staged_piece(); piece += 8)
+            stage_carefully(box, s.to + offset + 16 * piece, row, columns + 16 * (staged_piece() + piece));
     }
     s.from += STEP * box.src_pitch;
+    s.more += STEP * box.src_pitch;
     s.y += STEP;
 }
 
 /* ---- The two products ---------------------------------------------------------------------------------- */
 
-/* Row sums of a warp's 32 columns, the steps of a window: low and high bytes. [tile][columns 0-1 or 2-3][step] */
+/* Row sums of a warp's 32 columns, the steps of a window: low bytes, and high bytes times 4, which are below 64: so the
+   high bytes' weights, 64, are bytes too, and one sum takes in both. [tile][columns 0-1 or 2-3][step] */
 template <int NK> struct history {
     uint32_t low[TILES][2][geometry<NK>::groups];
     uint32_t high[TILES][2][geometry<NK>::groups];
@@ -222,16 +222,13 @@ template <int NK> TWI_DEVICE void sum_rows(uint32_t pixels, const uint32_t (*wei
     for (int half = 0; half < 2; half++) {
 #pragma unroll
         for (int tile = 0; tile < TILES; tile++) {
-            uint32_t sum[4];
+            uint32_t sum[4] = {0, 0, 0, 0};
 #pragma unroll
             for (int k = 0; k < NK; k++) {
                 const uint32_t at = pixels + half * 8 * geometry<NK>::pitch + 16 * (tile + 2 * k);
                 const uint32_t b0 = load_shared(at);
                 const uint32_t b1 = load_shared(at + 16);
-                if (k == 0)
-                    multiply(sum, weights[0], b0, b1, 0);
-                else
-                    multiply_add(sum, weights[k], b0, b1);
+                multiply_add(sum, weights[k], b0, b1);
             }
             bytes[half][tile][0] = __byte_perm(sum[0], sum[1], 0x5140);
             bytes[half][tile][1] = __byte_perm(sum[2], sum[3], 0x5140);
@@ -242,37 +239,38 @@ template <int NK> TWI_DEVICE void sum_rows(uint32_t pixels, const uint32_t (*wei
 #pragma unroll
         for (int i = 0; i < 2; i++) {
             h.low[tile][i][slot] = __byte_perm(bytes[0][tile][i], bytes[1][tile][i], 0x5410);
-            h.high[tile][i][slot] = __byte_perm(bytes[0][tile][i], bytes[1][tile][i], 0x7632);
+            h.high[tile][i][slot] = __byte_perm(bytes[0][tile][i], bytes[1][tile][i], 0x7632) << 2;
         }
     }
 }
 
-/* The means of 4 neighbouring columns of a tile in two rows, 8 apart. The newest row sums are in `slot`. */
+/* The weights of low and of high bytes, for pairs of steps that begin at an even and at an odd one of the window. */
+template <int NK> struct column_matrix {
+    uint32_t low[2][NK][4];
+    uint32_t high[2][NK][4];
+};
+
+/* The means of 4 neighbouring columns of a tile in two rows, 8 apart. The newest row sums are in `slot`. A sum
+   below 2^23 is, as a float's bits, sum * 2^-149; times 2^126 / n, plus 1, rounded down, that is the quotient in the
+   last bits: see refuses_tensor() in march.c. */
 template <int NK>
-TWI_DEVICE void mean_columns(const history<NK> &h, int tile, int slot, const uint32_t (*weights)[NK][4], uint32_t start,
-                             uint32_t multiplier, uint32_t *means)
+TWI_DEVICE void mean_columns(const history<NK> &h, int tile, int slot, const column_matrix<NK> &weights, uint32_t start,
+                             float scale, uint32_t *means)
 {
     constexpr int groups = geometry<NK>::groups;
     uint32_t mean[2][4];
 #pragma unroll
     for (int i = 0; i < 2; i++) {
-        uint32_t low[4];
-        uint32_t high[4];
+        uint32_t sum[4] = {start, start, start, start};
 #pragma unroll
         for (int k = 0; k < NK; k++) {
             const int place = (2 * k + 2 * groups - slot - 1) % groups; /* of the pair in the window */
-            const uint32_t *a = weights[place % 2][place / 2];
-            if (k == 0) {
-                multiply(low, a, h.low[tile][i][0], h.low[tile][i][1], start);
-                multiply(high, a, h.high[tile][i][0], h.high[tile][i][1], 0);
-            } else {
-                multiply_add(low, a, h.low[tile][i][2 * k], h.low[tile][i][2 * k + 1]);
-                multiply_add(high, a, h.high[tile][i][2 * k], h.high[tile][i][2 * k + 1]);
-            }
+            multiply_add(sum, weights.low[place % 2][place / 2], h.low[tile][i][2 * k], h.low[tile][i][2 * k + 1]);
+            multiply_add(sum, weights.high[place % 2][place / 2], h.high[tile][i][2 * k], h.high[tile][i][2 * k + 1]);
         }
 #pragma unroll
         for (int j = 0; j < 4; j++)
-            mean[i][j] = __umulhi(high[j] * 256 + low[j], multiplier);
+            mean[i][j] = __float_as_uint(__fmaf_rd(__uint_as_float(sum[j]), scale, 1.0f));
     }
 #pragma unroll
     for (int j = 0; j < 2; j++)
@@ -295,7 +293,7 @@ TWI_DEVICE void store_row(uint8_t *place, bool exists, bool whole, int count, ui
         store_first<2>(place, count, words);
 }
 
-template <int NK> TWI_DEVICE void march(const twi_cuda_box &box)
+template <int NK, bool NEAREST> TWI_DEVICE void march(const twi_cuda_box &box)
 {
     using g = geometry<NK>;
     extern __shared__ __align__(16) uint8_t stages[];
@@ -307,22 +305,21 @@ template <int NK> TWI_DEVICE void march(const twi_cuda_box &box)
     const int steps = (rows + STEP - 1) / STEP + g::groups - 1;
     const int64_t mine = left + 32 * threadIdx.y;
     const int64_t x = mine + (lane % 2 ? 16 + 4 * (lane % 4 - 1) : 4 * (lane % 4));
-    const bool whole = mine + 32 <= box.width && (((uintptr_t)box.dst | (uintptr_t)box.dst_pitch) % 8 == 0);
+    const bool whole = kept(mine + 32 <= box.width && ((uintptr_t)box.dst | (uintptr_t)box.dst_pitch) % 8 == 0);
     const uint32_t pixels = shared + lane / 4 * g::pitch + 32 * threadIdx.y + g::pad - g::reach + 4 * (lane % 4);
-    const uint32_t start = box.nearest ? (uint32_t)box.count / 2 : 0;
-    /* floor(2^32 / n) + 1: exact while the sum is below 2^32 / n, see refuses_tensor() in march.c */
-    const uint32_t multiplier = (uint32_t)(box.reciprocal >> 32) + 1;
+    const uint32_t start = NEAREST ? (uint32_t)box.count / 2 : 0;
+    const float scale = __frcp_ru((float)box.count) * 0x1p126f;
     staging<NK> s;
     history<NK> h;
     uint32_t across[NK][4];
-    uint32_t down[2][NK][4];
+    column_matrix<NK> down;
     int32_t *columns = (int32_t *)(stages + g::columns);
-    begin_staging<NK>(box, left, top, steps, s);
+    begin_staging<NK>(box, shared, left, top, steps, s);
     if (!s.inside)
         find_columns<NK>(box, s.left, columns);
     for (int i = 0; i < STAGES - 1; i++) {
         if (i < steps)
-            stage_step<NK>(box, shared + i * STEP * g::pitch, columns, s);
+            stage_step<NK>(box, i * STEP * g::pitch, columns, s);
         commit_copies();
     }
 #pragma unroll
@@ -330,8 +327,14 @@ template <int NK> TWI_DEVICE void march(const twi_cuda_box &box)
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             across[k][i] = row_weights<NK>(box, k, i);
-            down[0][k][i] = column_weights<NK>(box, 0, k, i);
-            down[1][k][i] = column_weights<NK>(box, 1, k, i);
+            down.low[0][k][i] = column_weights<NK>(box, 0, k, i);
+            down.low[1][k][i] = column_weights<NK>(box, 1, k, i);
+            down.high[0][k][i] = down.low[0][k][i] << 6;
+            down.high[1][k][i] = down.low[1][k][i] << 6;
+            if (NK > 1) /* no registers to spare */
+                continue;
+            down.high[0][k][i] = kept(down.high[0][k][i]);
+            down.high[1][k][i] = kept(down.high[1][k][i]);
         }
     }
     const int count = (int)(box.width - x < 8 ? box.width - x : 8);
@@ -346,13 +349,13 @@ template <int NK> TWI_DEVICE void march(const twi_cuda_box &box)
             wait_for_oldest_copies();
             __syncthreads();
             if (step + STAGES - 1 < steps)
-                stage_step<NK>(box, shared + (u + STAGES - 1) % STAGES * STEP * g::pitch, columns, s);
+                stage_step<NK>(box, (u + STAGES - 1) % STAGES * STEP * g::pitch, columns, s);
             commit_copies();
             sum_rows<NK>(pixels + u % STAGES * STEP * g::pitch, across, u % g::groups, h);
             if (step >= g::groups - 1) {
                 uint32_t means[TILES][2];
                 for (int tile = 0; tile < TILES; tile++)
-                    mean_columns<NK>(h, tile, u % g::groups, down, start, multiplier, means[tile]);
+                    mean_columns<NK>(h, tile, u % g::groups, down, start, scale, means[tile]);
                 store_row(out, row < rows, whole, count, means[0][0], means[1][0]);
                 store_row(out + 8 * box.dst_pitch, row + 8 < rows, whole, count, means[0][1], means[1][1]);
                 out += STEP * box.dst_pitch;
@@ -363,23 +366,28 @@ template <int NK> TWI_DEVICE void march(const twi_cuda_box &box)
 }
 #endif
 
-/* Windows that reach up to 8 and up to 24 pixels from their output. With room for registers (5 blocks a multiprocessor
-   instead of 7) the compiler does not compute addresses anew in every step. */
-static __global__ void __launch_bounds__(THREADS, 5) tensor8(const __grid_constant__ twi_cuda_box box)
+/* How many blocks a multiprocessor holds is set by registers: with room for them the compiler does not compute
+   addresses anew in every step. */
+template <int NK> static constexpr int blocks = NK == 1 ? 5 : 4;
+
+template <int NK, bool NEAREST>
+static __global__ void __launch_bounds__(THREADS, blocks<NK>) tensor(const __grid_constant__ twi_cuda_box box)
 {
 #if __CUDA_ARCH__ >= 800
-    march<1>(box);
+    march<NK, NEAREST>(box);
 #endif
 }
 
-static __global__ void __launch_bounds__(THREADS) tensor24(const __grid_constant__ twi_cuda_box box)
-{
-#if __CUDA_ARCH__ >= 800
-    march<2>(box);
-#endif
-}
-
+/* Short strips keep the rows that neighbouring blocks read close in time; long ones read fewer rows twice. */
 extern "C" const twi_cuda_tensor twi_cuda_box_tensor[TWI_CUDA_TENSORS] = {
-    {(const void *)tensor8, geometry<1>::reach, geometry<1>::shared},
-    {(const void *)tensor24, geometry<2>::reach, geometry<2>::shared},
+    {{(const void *)tensor<1, false>, (const void *)tensor<1, true>},
+     geometry<1>::reach,
+     geometry<1>::shared,
+     blocks<1>,
+     192},
+    {{(const void *)tensor<2, false>, (const void *)tensor<2, true>},
+     geometry<2>::reach,
+     geometry<2>::shared,
+     blocks<2>,
+     704},
 };

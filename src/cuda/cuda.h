@@ -111,9 +111,11 @@ extern const twi_cuda_registers twi_cuda_box_registers[TWI_CUDA_TYPES][4];
    32 x 4 threads and strips of 128 columns. */
 enum { TWI_CUDA_TENSORS = 2 };
 typedef struct twi_cuda_tensor {
-    const void *kernel;
+    const void *kernel[2]; /* means rounded down, and to the nearest */
     int32_t reach;
     int32_t shared; /* bytes of dynamic shared memory */
+    int32_t blocks; /* that a multiprocessor holds */
+    int32_t rows;   /* of a strip at most: more gain nothing */
 } twi_cuda_tensor;
 extern const twi_cuda_tensor twi_cuda_box_tensor[TWI_CUDA_TENSORS];
 

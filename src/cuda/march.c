@@ -23,7 +23,7 @@ static const char *refuses_march(const tw_problem *problem)
 
 /* ---- tensor: windows that reach at most 24 pixels from their output ------------------------------- */
 
-enum { TENSOR_STRIP = 128, TENSOR_STEP = 16, TENSOR_LEAST_ROWS = 64, TENSOR_MOST_ROWS = 512 };
+enum { TENSOR_STRIP = 128, TENSOR_STEP = 16, TENSOR_LEAST_ROWS = 64 };
 
 static int32_t reach_of(const tw_window *window)
 {
@@ -41,8 +41,13 @@ static const twi_cuda_tensor *tensor_of(const tw_problem *problem)
     return NULL;
 }
 
-/* The kernel divides by the multiplier floor(2^32 / n) + 1, whose error stays below 1 / n for sums up to 255 n + n / 2
-   while n * n * 255.5 < 2^32; the largest window has 49 x 49 positions. */
+static const void *tensor_kernel(const tw_problem *problem)
+{
+    return tensor_of(problem)->kernel[problem->rounding == TW_ROUND_NEAREST];
+}
+
+/* The kernel divides by a rounded-up reciprocal, exactly while n < 2^15 and sums are below 2^23; the largest window has
+   49 x 49 positions, its rows sums up to 49 * 255, whose high byte is below 64. */
 static const char *refuses_tensor(const tw_context *context, const tw_problem *problem)
 {
     if (!tensor_of(problem))
@@ -57,23 +62,23 @@ static const char *refuses_tensor(const tw_context *context, const tw_problem *p
 static double cost_tensor(const tw_context *context, const tw_problem *problem)
 {
     (void)context;
-    return 12000 + (tensor_of(problem) == &twi_cuda_box_tensor[0] ? 0.0009 : 0.0011) * outputs_of(problem);
+    return 9000 + (tensor_of(problem) == &twi_cuda_box_tensor[0] ? 0.00064 : 0.0008) * outputs_of(problem);
 }
 
 static tw_status prepare_tensor(tw_plan *plan)
 {
-    const twi_cuda_tensor *tensor = tensor_of(&plan->problem);
-    return twi_cuda_load_kernel(plan, tensor->kernel, (size_t)tensor->shared);
+    return twi_cuda_load_kernel(plan, tensor_kernel(&plan->problem), (size_t)tensor_of(&plan->problem)->shared);
 }
 
-/* Rows of a block: few enough that about eleven waves of blocks fill the device evenly, many enough that the rows
-   above and below a block, which it reads too, matter little. */
-static int32_t tensor_rows(const tw_plan *plan, int64_t rows)
+/* Rows of a block: as few waves of blocks as the kernel's limit of rows allows, each filling the device. */
+static int32_t tensor_rows(const tw_plan *plan, const twi_cuda_tensor *tensor, int64_t rows)
 {
-    const int64_t wave = 5 * (int64_t)twi_cuda_state_of(plan->context)->processors;
-    const int64_t share = rows * divide_up(plan->problem.width, TENSOR_STRIP) / (11 * wave);
-    const int64_t whole = divide_up(share, TENSOR_STEP) * TENSOR_STEP;
-    return (int32_t)twi_min_i64(TENSOR_MOST_ROWS, twi_max_i64(TENSOR_LEAST_ROWS, whole));
+    const int64_t wave = tensor->blocks * (int64_t)twi_cuda_state_of(plan->context)->processors;
+    const int64_t strips = divide_up(plan->problem.width, TENSOR_STRIP);
+    const int64_t waves = divide_up(rows * strips, tensor->rows * wave);
+    const int64_t chunks = twi_max_i64(1, waves * wave / strips);
+    const int64_t whole = divide_up(divide_up(rows, chunks), TENSOR_STEP) * TENSOR_STEP;
+    return (int32_t)twi_min_i64(tensor->rows, twi_max_i64(TENSOR_LEAST_ROWS, whole));
 }
 
 static tw_status run_tensor(const tw_plan *plan, const twi_job *job)
@@ -81,7 +86,7 @@ static tw_status run_tensor(const tw_plan *plan, const twi_job *job)
     const twi_cuda_tensor *tensor = tensor_of(&plan->problem);
     twi_cuda_box box = twi_cuda_box_arguments(plan, job);
     box.strip_width = TENSOR_STRIP;
-    box.strip_height = tensor_rows(plan, job->last - job->first);
+    box.strip_height = tensor_rows(plan, tensor, job->last - job->first);
     const twi_cuda_shape shape = {
         .block_width = 32,
         .block_height = 4,
@@ -89,7 +94,7 @@ static tw_status run_tensor(const tw_plan *plan, const twi_job *job)
         .outputs_height = (unsigned)box.strip_height,
         .shared = (size_t)tensor->shared,
     };
-    return twi_cuda_launch_box(tensor->kernel, &shape, box, job->stream);
+    return twi_cuda_launch_box(tensor_kernel(&plan->problem), &shape, box, job->stream);
 }
 
 const twi_code twi_box_tensor_cuda = {
@@ -101,7 +106,7 @@ const twi_code twi_box_tensor_cuda = {
 
 /* ---- running ---------------------------------------------------------------------------------------- */
 
-enum { RUNNING_MOST_ROWS = 128, RUNNING_MOST_POSITIONS = 30000, RUNNING_BLOCKS = 3 };
+enum { RUNNING_MOST_ROWS = 128, RUNNING_MOST_COLUMNS = 1024, RUNNING_MOST_POSITIONS = 30000, RUNNING_BLOCKS = 3 };
 
 /* Limits of the kernel: a column's sum and the difference of two fit in 16 bits; a window's sum, offset by 16 times
    32768, is below 2^23, so that it is a float without loss, and the division by a rounded-up reciprocal is
@@ -112,6 +117,8 @@ static const char *refuses_running(const tw_context *context, const tw_problem *
     (void)context;
     if (problem->window.height > RUNNING_MOST_ROWS)
         return "the window has more than 128 rows";
+    if (problem->window.width > RUNNING_MOST_COLUMNS) /* the rest of a block's columns are outputs */
+        return "the window has more than 1024 columns";
     if (count > RUNNING_MOST_POSITIONS)
         return "the window has more than 30000 positions";
     return refuses_march(problem);
@@ -120,7 +127,7 @@ static const char *refuses_running(const tw_context *context, const tw_problem *
 static double cost_running(const tw_context *context, const tw_problem *problem)
 {
     (void)context;
-    return 15000 + (0.001 + 0.000004 * problem->window.height) * outputs_of(problem);
+    return 15000 + (0.00084 + 0.0000005 * problem->window.height) * outputs_of(problem);
 }
 
 static const void *running_of(const tw_problem *problem)
@@ -145,12 +152,14 @@ static int32_t running_strip(const tw_problem *problem)
     return (int32_t)(divide_up(divide_up(problem->width, strips), 16) * 16);
 }
 
-/* As many rows that all blocks are on the device at once: a second wave would double the time. */
+/* As many rows that all blocks are on the device at once: a second wave would double the time. A few more than that:
+   the kernel takes the surplus off the first and the last blocks. */
 static int32_t running_rows(const tw_plan *plan, int64_t rows, int32_t strip)
 {
     const int64_t wave = RUNNING_BLOCKS * (int64_t)twi_cuda_state_of(plan->context)->processors;
     const int64_t chunks = twi_max_i64(1, wave / divide_up(plan->problem.width, strip));
-    return (int32_t)twi_min_i64(1 << 20, divide_up(divide_up(rows, chunks), 4) * 4);
+    const int64_t surplus = chunks > 1 ? rows * 4 / 5 / chunks : 0;
+    return (int32_t)twi_min_i64(1 << 20, divide_up(divide_up(rows + surplus, chunks), 4) * 4);
 }
 
 static tw_status run_running(const tw_plan *plan, const twi_job *job)

@@ -14,24 +14,18 @@
    nobody stores; -1 then. */
 TWI_DEVICE int64_t near_index(int64_t i, int64_t n, int border)
 {
-    const bool before = i < 0;
     if (i >= 0 && i < n)
         return i;
-    switch (border) {
-    case TWI_REPLICATE:
-        return before ? 0 : n - 1;
-    case TWI_REFLECT:
-        i = before ? -1 - i : 2 * n - 1 - i;
-        break;
-    case TWI_MIRROR:
-        i = before ? -i : 2 * n - 2 - i;
-        break;
-    case TWI_WRAP:
-        i = before ? i + n : i - n;
-        break;
-    default:
+    if (border == TWI_ZERO || border == TWI_CONSTANT)
         return -1;
-    }
+    if (border == TWI_REPLICATE)
+        return i < 0 ? 0 : n - 1;
+    if (border == TWI_WRAP)
+        i += i < 0 ? n : -n;
+    else if (border == TWI_REFLECT)
+        i = (i < 0 ? 0 : 2 * n) - 1 - i;
+    else
+        i = (i < 0 ? 0 : 2 * n - 2) - i;
     return i >= 0 && i < n ? i : -1;
 }
 
@@ -40,6 +34,20 @@ TWI_DEVICE const uint8_t *near_row(const twi_cuda_box &box, int64_t y)
 {
     y = near_index(y, box.height, box.border);
     return y < 0 ? nullptr : (const uint8_t *)box.src + y * box.src_pitch;
+}
+
+/* The same value, which the compiler then keeps in a register: it cannot compute it anew where it is used. */
+TWI_DEVICE uint32_t kept(uint32_t value)
+{
+    return __shfl_sync(~0u, value, threadIdx.x);
+}
+
+/* A word whose byte e is 1 where 0 <= first + e < size. */
+TWI_DEVICE uint32_t ones(int first, int size)
+{
+    const int before = first < 0 ? -first : 0;
+    const int after = first + 4 > size ? first + 4 - size : 0;
+    return __funnelshift_lc(0, 0x01010101, 8 * before) & __funnelshift_rc(0x01010101, 0, 8 * after);
 }
 
 /* BYTES / 4 words at any address; the aligned words around them must lie inside the row. */
