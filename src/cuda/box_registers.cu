@@ -48,10 +48,13 @@ TWI_DEVICE uint32_t ninths(__half2 shifted)
     return *(const uint32_t *)&mean;
 }
 
-template <int C, int W, int ROWS>
+/* HALOS: the extended rows have theirs. Else those of the sums are taken from the neighbouring threads: fewer than the
+   rows'. */
+template <int C, int W, int ROWS, bool HALOS>
 TWI_DEVICE void mean_bytes(uint32_t (*x)[extended<uint8_t, C, W>::words], bool nearest, uint32_t (*out)[W])
 {
     constexpr int words = extended<uint8_t, C, W>::words;
+    constexpr int begin = HALOS ? 0 : 1;
     const uint16_t negative = 0x8000;
     const __half2 shift = both_units(nearest ? negative | 1152 : negative | 1156);
     uint32_t even[ROWS + 2][words];
@@ -59,7 +62,7 @@ TWI_DEVICE void mean_bytes(uint32_t (*x)[extended<uint8_t, C, W>::words], bool n
 #pragma unroll
     for (int i = 0; i < ROWS + 2; i++) {
 #pragma unroll
-        for (int k = 0; k < words; k++) {
+        for (int k = begin; k < words - begin; k++) {
             even[i][k] = x[i][k] & 0x00ff00ff;
             odd[i][k] = __byte_perm(x[i][k], 0, 0x4341);
         }
@@ -72,9 +75,15 @@ TWI_DEVICE void mean_bytes(uint32_t (*x)[extended<uint8_t, C, W>::words], bool n
         const int shared = r % 2 ? r : r + 1;
         const int other = r % 2 ? r + 2 : r;
 #pragma unroll
-        for (int k = 0; k < words; k++) {
+        for (int k = begin; k < words - begin; k++) {
             e[k] = sum_of_pairs(even[other][k], sum_of_pairs(even[shared][k], even[shared + 1][k]));
             o[k] = sum_of_pairs(odd[other][k], sum_of_pairs(odd[shared][k], odd[shared + 1][k]));
+        }
+        if constexpr (!HALOS) {
+            e[0] = __shfl_up_sync(~0u, e[W], 1);
+            o[0] = __shfl_up_sync(~0u, o[W], 1);
+            e[W + 1] = __shfl_down_sync(~0u, e[1], 1);
+            o[W + 1] = __shfl_down_sync(~0u, o[1], 1);
         }
 #pragma unroll
         for (int k = 0; k < W; k++) {
@@ -185,11 +194,11 @@ TWI_DEVICE void mean_floats(uint32_t (*x)[extended<T, C, W>::words], uint32_t (*
             put_element<T>(out[r], i, mean_of(sum_of(sum[r][i], sum[r + 1][i], sum[r + 2][i])));
 }
 
-template <typename T, int C, int W, int ROWS>
+template <typename T, int C, int W, int ROWS, bool HALOS>
 TWI_DEVICE void mean(uint32_t (*x)[extended<T, C, W>::words], bool nearest, uint32_t (*out)[W])
 {
     if constexpr (sizeof(T) == 1)
-        mean_bytes<C, W, ROWS>(x, nearest, out);
+        mean_bytes<C, W, ROWS, HALOS>(x, nearest, out);
     else if constexpr ((T)0.5 == (T)0)
         mean_integers<T, C, W, ROWS>(x, nearest, out);
     else
@@ -200,23 +209,23 @@ TWI_DEVICE void mean(uint32_t (*x)[extended<T, C, W>::words], bool nearest, uint
 
 /* The outputs of a thread of a warp that begins at byte `begin`, in ROWS rows from y on. */
 template <typename T, int C, int W, int ROWS, bool ALIGNED, bool INSIDE>
-TWI_DEVICE void tile(const twi_cuda_box &box, int64_t begin, int64_t y)
+TWI_DEVICE void tile(const twi_cuda_box &box, int64_t begin, int64_t y, bool whole)
 {
-    const int64_t at = begin + threadIdx.x * (4 * W);
-    const int64_t bytes = box.width * C * (int64_t)sizeof(T);
+    constexpr bool halos = ALIGNED || sizeof(T) > 1;
     uint32_t x[ROWS + 2][extended<T, C, W>::words];
     uint32_t out[ROWS][W];
-    load_rows<T, C, W, ROWS + 2, ALIGNED, INSIDE>(box, begin, y, x);
-    mean<T, C, W, ROWS>(x, box.nearest, out);
-    char *row = (char *)box.dst + y * box.dst_pitch;
+    load_rows<T, C, W, ROWS + 2, ALIGNED, INSIDE, halos>(box, begin, y, whole, x);
+    mean<T, C, W, ROWS, halos>(x, box.nearest, out);
+    if constexpr (ALIGNED) {
+        const int64_t at = begin + threadIdx.x * (4 * W);
+        const int64_t bytes = box.width * C * (int64_t)sizeof(T);
+        char *row = (char *)box.dst + y * box.dst_pitch;
 #pragma unroll
-    for (int r = 0; r < ROWS; r++, row += box.dst_pitch) {
-        if (!INSIDE && y + r >= box.last)
-            break;
-        if constexpr (ALIGNED)
-            store_own<T, W, true, INSIDE>(row, at, bytes, out[r]);
-        else
-            store_pieces<T, W, INSIDE>(row, (0u - (unsigned)(uintptr_t)row) % 16, at, bytes, out[r]);
+        for (int r = 0; r < ROWS; r++, row += box.dst_pitch)
+            if (INSIDE || y + r < box.last)
+                store_own<T, W, INSIDE>(row, at, bytes, out[r]);
+    } else {
+        store_rows<T, C, W, ROWS, INSIDE>(box, begin, y, whole, out);
     }
 }
 
@@ -224,16 +233,19 @@ TWI_DEVICE void tile(const twi_cuda_box &box, int64_t begin, int64_t y)
 template <typename T, int C, int W, int ROWS, bool ALIGNED>
 static __global__ void __launch_bounds__(128) large(const __grid_constant__ twi_cuda_box box)
 {
-    using s = span<W, ALIGNED>;
-    const int64_t warp = blockIdx.x * (int64_t)blockDim.y + threadIdx.y;
-    const int64_t begin = box.left * (int64_t)sizeof(T) + warp * s::warp - s::overlap;
+    using s = span<T, C, W, ALIGNED>;
+    /* The same in all threads, which the compiler cannot know of threadIdx.y: it would prepare for warps that split. */
+    const int row_of_block = __shfl_sync(~0u, (int)threadIdx.y, 0);
+    const int64_t warp = blockIdx.x * (int64_t)blockDim.y + row_of_block;
+    const int64_t begin = box.left * (int64_t)sizeof(T) + warp * s::warp - s::before;
     const int64_t y = box.first + blockIdx.y * (int64_t)ROWS;
-    if (begin >= box.width * C * (int64_t)sizeof(T) + s::overlap)
+    if (begin + s::before - s::beyond >= box.width * C * (int64_t)sizeof(T))
         return;
-    if (warp_inside<T, C, W, ROWS, ALIGNED>(box, begin, y))
-        tile<T, C, W, ROWS, ALIGNED, true>(box, begin, y);
+    const bool whole = columns_inside<W>(begin, box.width * C * (int64_t)sizeof(T));
+    if (warp_inside<T, C, W, ROWS, ALIGNED>(box, begin, y, whole))
+        tile<T, C, W, ROWS, ALIGNED, true>(box, begin, y, whole);
     else
-        tile<T, C, W, ROWS, ALIGNED, false>(box, begin, y);
+        tile<T, C, W, ROWS, ALIGNED, false>(box, begin, y, whole);
 }
 
 /* A word a thread (an f64: two), a warp a row or two. Rows begin at multiples of 4 bytes, and both images span less
@@ -250,11 +262,11 @@ static __global__ void __launch_bounds__(128) small(const __grid_constant__ twi_
     uint32_t x[ROWS + 2][extended<T, C, W>::words];
     uint32_t out[ROWS][W];
     load_light<T, C, W, ROWS + 2>(box, at, y, x);
-    mean<T, C, W, ROWS>(x, box.nearest, out);
+    mean<T, C, W, ROWS, true>(x, box.nearest, out);
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
         if (y + r < (int)box.last)
-            store_own<T, W, true, false>((char *)box.dst + (y + r) * (int)box.dst_pitch, at, bytes, out[r]);
+            store_own<T, W, false>((char *)box.dst + (y + r) * (int)box.dst_pitch, at, bytes, out[r]);
 }
 
 /* ---- Table ------------------------------------------------------------------------------------------ */
@@ -265,8 +277,9 @@ template <typename T> static constexpr int rows = sizeof(T) == 8 ? 2 : 4;
 
 template <typename T, int C> static constexpr twi_cuda_registers kernels()
 {
+    using s = span<T, C, words<T>, false>;
     return {(const void *)large<T, C, words<T>, rows<T>, true>, (const void *)large<T, C, words<T>, rows<T>, false>,
-            (const void *)small<T, C, 2>};
+            (const void *)small<T, C, 2>, s::warp, s::beyond};
 }
 
 #define OF_TYPE(T)                                                                                                     \

@@ -101,9 +101,11 @@ extern const void *const twi_cuda_separable_last[TWI_CUDA_TYPES];
 
 /* box_registers.cu: 3x3, centred. Blocks of 32 x 4 threads. */
 typedef struct twi_cuda_registers {
-    const void *aligned; /* both images' rows begin at multiples of 16 bytes */
-    const void *shifted; /* rows at any address */
-    const void *small;   /* rows begin at multiples of 4; a word a thread */
+    const void *aligned;    /* both images' rows begin at multiples of 16 bytes */
+    const void *shifted;    /* rows at any address */
+    const void *small;      /* rows begin at multiples of 4; a word a thread */
+    int32_t shifted_bytes;  /* of a row that a warp of `shifted` makes */
+    int32_t shifted_beyond; /* bytes beyond a row's end that its warps must cover */
 } twi_cuda_registers;
 extern const twi_cuda_registers twi_cuda_box_registers[TWI_CUDA_TYPES][4];
 

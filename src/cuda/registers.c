@@ -5,14 +5,12 @@
 typedef struct tile {
     int32_t bytes;
     int32_t rows;
-    int32_t beyond; /* bytes beyond a row's end that blocks must cover: shifted kernels begin before its first byte */
+    int32_t beyond; /* bytes beyond a row's end that blocks must cover */
 } tile;
 
 static const tile aligned_tile = {4 * 512, 4, 0};
-static const tile shifted_tile = {4 * 496, 4, 16};
-static const tile small_tile = {128, 8, 0};
 static const tile aligned_tile_f64 = {4 * 1024, 2, 0};
-static const tile shifted_tile_f64 = {4 * 992, 2, 32};
+static const tile small_tile = {128, 8, 0};
 static const tile small_tile_f64 = {256, 8, 0};
 
 static const twi_cuda_registers *kernels_of(const tw_problem *problem)
@@ -71,7 +69,7 @@ static tw_status run_registers(const tw_plan *plan, const twi_job *job)
     const twi_cuda_registers *kernels = kernels_of(&plan->problem);
     const bool wide = plan->problem.type == TW_F64;
     const void *kernel = kernels->shifted;
-    tile made = wide ? shifted_tile_f64 : shifted_tile;
+    tile made = {4 * kernels->shifted_bytes, wide ? 2 : 4, kernels->shifted_beyond};
     if (aligned_to(job, 4) && is_small(plan, job)) {
         kernel = kernels->small;
         made = wide ? small_tile_f64 : small_tile;

@@ -13,6 +13,9 @@
 
 #define TWI_DEVICE static __device__ __forceinline__
 
+/* Bytes. Rows at any address are loaded and stored in pieces of this size, which begin at its multiples. */
+#define TWI_PIECE 8
+
 /* The extended row of a thread that makes 4 * W bytes of outputs, of type T with C channels. */
 template <typename T, int C, int W> struct extended {
     static constexpr int size = (int)sizeof(T);
@@ -22,11 +25,16 @@ template <typename T, int C, int W> struct extended {
     static constexpr int first = 4 * halo_words / size; /* the first own element, counted in the extended row */
 };
 
-/* Bytes that a warp makes, and by how much its threads' bytes overlap those of the warp after it where rows lie at
-   any address: the last thread then only helps the one before it to whole 16-byte stores. */
-template <int W, bool ALIGNED> struct span {
-    static constexpr int overlap = ALIGNED ? 0 : 4 * W;
-    static constexpr int warp = 128 * W - overlap;
+/* The bytes that a warp stores: all of its threads' where rows begin at multiples of 16. At any other address a thread
+   stores from the piece before its own bytes on, 1 to TWI_PIECE bytes early, and only threads first ... last - 1 store:
+   all that their outputs need was loaded by threads of the same warp. */
+template <typename T, int C, int W, bool ALIGNED> struct span {
+    static constexpr int pixel = C * (int)sizeof(T);
+    static constexpr int first = ALIGNED ? 0 : (pixel + TWI_PIECE + 4 * W - 1) / (4 * W);
+    static constexpr int last = ALIGNED || C == 1 ? 32 : 31;
+    static constexpr int before = first * 4 * W;
+    static constexpr int warp = (last - first) * 4 * W;
+    static constexpr int beyond = ALIGNED ? 0 : TWI_PIECE; /* bytes that warps must cover beyond a row's end */
 };
 
 /* ---- Elements in words ------------------------------------------------------------------------ */
@@ -84,7 +92,7 @@ TWI_DEVICE void store16(void *address, const uint32_t *words)
     *(uint4 *)address = make_uint4(words[0], words[1], words[2], words[3]);
 }
 
-/* N words that begin `shift` bits into the given ones. */
+/* N words that begin `shift` bits into the given ones; only shift % 32 counts. */
 template <int N> TWI_DEVICE void funnel(const uint32_t *from, unsigned shift, uint32_t *words)
 {
 #pragma unroll
@@ -92,53 +100,57 @@ template <int N> TWI_DEVICE void funnel(const uint32_t *from, unsigned shift, ui
         words[k] = __funnelshift_r(from[k], from[k + 1], shift);
 }
 
-/* N words that begin `skip` bytes (0 to 15, the same in all threads) into the N + 4 given ones. */
+/* N words that begin `skip` bytes into the given ones, a piece more; only skip % TWI_PIECE counts. */
 template <int N> TWI_DEVICE void skip_bytes(const uint32_t *from, unsigned skip, uint32_t *words)
 {
-    uint32_t moved[N + 2];
-#pragma unroll
-    for (int k = 0; k < N + 2; k++)
-        moved[k] = skip & 8 ? from[k + 2] : from[k];
+    uint32_t moved[N + 1];
 #pragma unroll
     for (int k = 0; k < N + 1; k++)
-        moved[k] = skip & 4 ? moved[k + 1] : moved[k];
-    funnel<N>(moved, skip % 4 * 8, words);
+        moved[k] = skip & 4 ? from[k + 1] : from[k];
+    funnel<N>(moved, skip * 8, words);
 }
 
 /* ---- Loading: a warp, each byte once ------------------------------------------------------------- */
 
-/* Whether a warp needs no care: all its rows exist, all its loads lie inside them, and each halo is either wholly
-   inside or wholly outside. */
+/* Whether all bytes of a warp lie inside a row, and those of its first and last pieces. */
+template <int W> TWI_DEVICE bool columns_inside(int64_t begin, int64_t bytes)
+{
+    return begin >= TWI_PIECE && begin + 128 * W + TWI_PIECE <= bytes;
+}
+
+/* Whether a warp needs no care: all its rows exist, all its loads lie inside the image's memory, and each halo is
+   either wholly inside or wholly outside. */
 template <typename T, int C, int W, int ROWS, bool ALIGNED>
-TWI_DEVICE bool warp_inside(const twi_cuda_box &box, int64_t begin, int64_t y)
+TWI_DEVICE bool warp_inside(const twi_cuda_box &box, int64_t begin, int64_t y, bool whole)
 {
     constexpr int pixel = C * (int)sizeof(T);
     const int64_t end = begin + 128 * W;
     const int64_t bytes = box.width * pixel;
-    const bool columns = ALIGNED ? end == bytes || end + pixel <= bytes : begin >= 32 && end + 32 <= bytes;
-    return columns && y > 0 && y + ROWS < box.height && y + ROWS <= box.last;
+    if (y == 0 || y + ROWS >= box.height || y + ROWS > box.last)
+        return false;
+    if (ALIGNED)
+        return end == bytes || end + pixel <= bytes;
+    /* bytes beside a row are those of the rows before and after, and replaced after they were loaded */
+    return whole || (y > box.first && y + ROWS + 1 < box.height && y + ROWS < box.last &&
+                     box.src_pitch >= 128 * W + 2 * TWI_PIECE);
 }
 
-/* Words of a row at any address, where they do not cross the row's ends: pieces of 8 bytes that hold them, which are
-   joined once all rows' pieces have arrived. `skip`: what the first piece holds before them. */
+/* The piece that holds a byte of an image. */
+TWI_DEVICE uintptr_t piece_of(uintptr_t byte)
+{
+    return byte / TWI_PIECE * TWI_PIECE;
+}
+
+/* The pieces that hold a thread's words. */
 template <int W> TWI_DEVICE void load_pieces(const char *address, uint32_t *pieces)
 {
-    const char *first = (const char *)((uintptr_t)address & ~(uintptr_t)7);
+    const char *first = (const char *)piece_of((uintptr_t)address);
 #pragma unroll
-    for (int k = 0; k < W + 2; k += 2) {
+    for (int k = 0; k < W + TWI_PIECE / 4; k += 2) {
         const uint2 v = __ldg((const uint2 *)(first + 4 * k));
         pieces[k] = v.x;
         pieces[k + 1] = v.y;
     }
-}
-
-template <int W> TWI_DEVICE void join_pieces(const uint32_t *pieces, unsigned skip, uint32_t *words)
-{
-    uint32_t moved[W + 1];
-#pragma unroll
-    for (int k = 0; k < W + 1; k++)
-        moved[k] = skip & 4 ? pieces[k + 1] : pieces[k];
-    funnel<W>(moved, skip % 4 * 8, words);
 }
 
 /* The byte of a row that the byte `place` reads, -1 where it is the border's value. Beside the row only one pixel is
@@ -209,7 +221,7 @@ template <typename T, int N> TWI_DEVICE void fill(const twi_cuda_box &box, uint3
 template <typename T, int C, int W, int N, bool ALIGNED, bool INSIDE, int PIECES>
 TWI_DEVICE bool load_own(const twi_cuda_box &box, const char *const *row, int64_t at, uint32_t (*pieces)[PIECES])
 {
-    constexpr int margin = ALIGNED ? 0 : 8;
+    constexpr int margin = ALIGNED ? 0 : TWI_PIECE;
     if (!INSIDE && (at < margin || at + 4 * W + margin > box.width * C * (int64_t)sizeof(T))) {
         load_elements<T, C, W, N, PIECES>(box, row, at, pieces);
         return false;
@@ -229,112 +241,140 @@ TWI_DEVICE bool load_own(const twi_cuda_box &box, const char *const *row, int64_
     return true;
 }
 
-/* The pixel to the left of a warp in its first thread, the one to its right in its last, as units of type U. */
-template <typename T, int C, int N, bool ALIGNED, bool INSIDE, typename U, int UNITS>
-TWI_DEVICE void load_halo(const twi_cuda_box &box, const char *const *row, int64_t begin, int64_t end, U (*halo)[UNITS])
+/* The words to the left of a warp in its first thread, those to its right in its last; only their pixel next to the
+   warp counts. */
+template <typename T, int C, int N, bool INSIDE, int WORDS>
+TWI_DEVICE void load_halo(const twi_cuda_box &box, const char *const *row, int64_t begin, int64_t end,
+                          uint32_t (*halo)[WORDS])
 {
-    constexpr int pixel = C * (int)sizeof(T);
-    const int lane = threadIdx.x;
-    const int64_t at = lane == 0 ? begin - pixel : end;
-    uint32_t value[2];
-    fill<T, 2>(box, value);
-    if constexpr (INSIDE) {
-        /* aligned warps end where rows do, the others never there */
-        const int64_t place = ALIGNED ? source_byte<pixel>(box, at) : at;
-        const char *from = row[0] + place;
-        const bool reads = (lane == 0 || lane == 31) && place >= 0;
+    constexpr int size = (int)sizeof(T);
+    constexpr int pixel = C * size;
+    const bool left = threadIdx.x == 0;
+    const bool reads = left || threadIdx.x == 31;
+    if (INSIDE && begin > 0 && end + 4 * WORDS <= box.width * pixel) {
+        const char *from = row[0] + (left ? begin - 4 * WORDS : end);
 #pragma unroll
         for (int i = 0; i < N; i++)
 #pragma unroll
-            for (int c = 0; c < UNITS; c++)
-                halo[i][c] = reads ? __ldg((const U *)(from + i * box.src_pitch) + c) : get_element<U>(value, 0);
-    } else {
+            for (int k = 0; k < WORDS; k++)
+                halo[i][k] = reads ? __ldg((const uint32_t *)(from + i * box.src_pitch) + k) : 0;
+        return;
+    }
+    uint32_t before[N][WORDS] = {};
+    uint32_t after[N][WORDS] = {};
 #pragma unroll
-        for (int c = 0; c < UNITS; c++) {
-            const int64_t place = source_byte<pixel>(box, at + c * (int)sizeof(U));
-            const bool reads = (lane == 0 || lane == 31) && place >= 0;
+    for (int c = 0; c < C; c++) {
+        const int64_t place = source_byte<pixel>(box, left ? begin - pixel + c * size : end + c * size);
 #pragma unroll
-            for (int i = 0; i < N; i++)
-                halo[i][c] = reads && row[i] ? __ldg((const U *)(row[i] + place)) : get_element<U>(value, 0);
+        for (int i = 0; i < N; i++) {
+            T value = (T)box.value;
+            if (reads && place >= 0 && (INSIDE || row[i]))
+                value = __ldg((const T *)(row[i] + place));
+            put_element<T>(before[i], 4 * WORDS / size - C + c, value);
+            put_element<T>(after[i], c, value);
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < N; i++)
+#pragma unroll
+        for (int k = 0; k < WORDS; k++)
+            halo[i][k] = left ? before[i][k] : after[i][k];
+}
+
+/* Replaces the element at byte `place` of a thread's words, if it is one of them. */
+template <typename T, int W> TWI_DEVICE void replace_element(uint32_t *words, int place, T value)
+{
+    constexpr int size = (int)sizeof(T);
+    const int shift = place % 4 * 8;
+    const uint32_t mask = size < 4 ? (1u << size * 8 % 32) - 1 : ~0u;
+    uint32_t bits[2] = {};
+    put_element<T>(bits, 0, value);
+#pragma unroll
+    for (int k = 0; k < W; k++) {
+        if (4 * k == (place & ~3))
+            words[k] = (words[k] & ~(mask << shift)) | bits[0] << shift;
+        if (size == 8 && 4 * k == place + 4)
+            words[k] = bits[1];
+    }
+}
+
+/* Replaces the pixels beside a row, where they are a thread's own, by what the border's rule says. */
+template <typename T, int C, int W, int N>
+TWI_DEVICE void replace_beside(const twi_cuda_box &box, const char *const *row, int64_t at, uint32_t (*own)[W])
+{
+    constexpr int size = (int)sizeof(T);
+    constexpr int pixel = C * size;
+#pragma unroll 1
+    for (int side = 0; side < 2; side++) {
+        const int64_t place = (side ? box.width * pixel : -pixel) - at;
+        const int64_t from = side ? box.column_after : box.column_before;
+        if (place <= -pixel || place >= 4 * W)
+            continue;
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            if (from < 0) {
+#pragma unroll
+                for (int c = 0; c < C; c++)
+                    replace_element<T, W>(own[i], (int)place + c * size, (T)box.value);
+            } else {
+#pragma unroll
+                for (int c = 0; c < C; c++)
+                    replace_element<T, W>(own[i], (int)place + c * size, __ldg((const T *)(row[i] + from * pixel) + c));
+            }
         }
     }
 }
 
-/* The largest type that a pixel is loaded as: one that its address is a multiple of. */
-template <typename T, int C, bool WIDE> struct unit_of {
-    typedef T type;
-};
-template <> struct unit_of<uint8_t, 2, true> {
-    typedef uint16_t type;
-};
-template <> struct unit_of<uint8_t, 4, true> {
-    typedef uint32_t type;
-};
-template <> struct unit_of<uint16_t, 2, true> {
-    typedef uint32_t type;
-};
-template <> struct unit_of<uint16_t, 4, true> {
-    typedef uint32_t type;
-};
-template <> struct unit_of<int16_t, 2, true> {
-    typedef uint32_t type;
-};
-template <> struct unit_of<int16_t, 4, true> {
-    typedef uint32_t type;
-};
-
 /* Extended rows of the rows from y - 1 on, for a warp that begins at byte `begin`. Each byte is loaded once in a
-   warp; halos come from the neighbouring threads. INSIDE: the warp needs no care. */
-template <typename T, int C, int W, int N, bool ALIGNED, bool INSIDE>
-TWI_DEVICE void load_rows(const twi_cuda_box &box, int64_t begin, int64_t y, uint32_t (*x)[extended<T, C, W>::words])
+   warp; halos come from the neighbouring threads, and where rows begin at any address, the first and the last thread
+   have none on one side. INSIDE: the warp needs no care; whole: it is columns_inside. Without HALOS those words are
+   left as they are. */
+template <typename T, int C, int W, int N, bool ALIGNED, bool INSIDE, bool HALOS>
+TWI_DEVICE void load_rows(const twi_cuda_box &box, int64_t begin, int64_t y, bool whole,
+                          uint32_t (*x)[extended<T, C, W>::words])
 {
     using row_type = extended<T, C, W>;
-    using unit = typename unit_of<T, C, ALIGNED && INSIDE>::type;
     constexpr int side = row_type::halo_words;
-    constexpr int pixel = C * row_type::size;
-    constexpr int units = pixel / (int)sizeof(unit);
     const int lane = threadIdx.x;
-    constexpr int count = ALIGNED ? W : W + 2;
+    const int64_t at = begin + lane * (4 * W);
+    constexpr int count = ALIGNED ? W : W + TWI_PIECE / 4;
     const char *row[N];
     uint32_t pieces[N][count];
     uint32_t own[N][W];
-    unit halo[N][units];
+    uint32_t halo[N][side];
 #pragma unroll
     for (int i = 0; i < N; i++) {
         if (INSIDE)
-            row[i] = i == 0 ? (const char *)box.src + (y - 1) * box.src_pitch : row[i - 1] + box.src_pitch;
+            row[i] = i == 0 ? (const char *)box.src + y * box.src_pitch - box.src_pitch : row[i - 1] + box.src_pitch;
         else
             row[i] = source_row(box, y - 1 + i);
     }
-    const bool joined = load_own<T, C, W, N, ALIGNED, INSIDE, count>(box, row, begin + lane * (4 * W), pieces);
-    load_halo<T, C, N, ALIGNED, INSIDE, unit, units>(box, row, begin, begin + 128 * W, halo);
+    const bool joined = load_own<T, C, W, N, ALIGNED, INSIDE, count>(box, row, at, pieces);
+    if (ALIGNED)
+        load_halo<T, C, N, INSIDE, side>(box, row, begin, begin + 128 * W, halo);
 #pragma unroll
     for (int i = 0; i < N; i++) {
-        /* 4 * W bytes a thread: the row's address alone decides what a piece holds before its words */
-        const unsigned skip = INSIDE || (joined && row[i]) ? (unsigned)(uintptr_t)row[i] % 8 : 0;
+        const unsigned skip = INSIDE || (joined && row[i]) ? (unsigned)(uintptr_t)(row[i] + at) : 0;
         if constexpr (ALIGNED) {
 #pragma unroll
             for (int k = 0; k < W; k++)
                 own[i][k] = pieces[i][k];
         } else {
-            join_pieces<W>(pieces[i], skip, own[i]);
+            skip_bytes<W>(pieces[i], skip, own[i]);
         }
     }
+    if (!ALIGNED && INSIDE && !whole)
+        replace_beside<T, C, W, N>(box, row, at, own);
 #pragma unroll
     for (int i = 0; i < N; i++) {
-        uint32_t left[side] = {};
-        uint32_t right[side] = {};
 #pragma unroll
-        for (int c = 0; c < units; c++) {
-            put_element<unit>(left, (4 * side - pixel) / (int)sizeof(unit) + c, halo[i][c]);
-            put_element<unit>(right, c, halo[i][c]);
-        }
-#pragma unroll
-        for (int k = 0; k < side; k++) {
-            const uint32_t before = __shfl_up_sync(~0u, own[i][W - side + k], 1);
-            const uint32_t after = __shfl_down_sync(~0u, own[i][k], 1);
-            x[i][k] = lane == 0 ? left[k] : before;
-            x[i][side + W + k] = lane == 31 ? right[k] : after;
+        for (int k = 0; HALOS && k < side; k++) {
+            x[i][k] = __shfl_up_sync(~0u, own[i][W - side + k], 1);
+            x[i][side + W + k] = __shfl_down_sync(~0u, own[i][k], 1);
+            if (ALIGNED && lane == 0)
+                x[i][k] = halo[i][k];
+            if (ALIGNED && lane == 31)
+                x[i][side + W + k] = halo[i][k];
         }
 #pragma unroll
         for (int k = 0; k < W; k++)
@@ -449,21 +489,24 @@ TWI_DEVICE void load_light(const twi_cuda_box &box, int at, int y, uint32_t (*x)
 
 /* ---- Storing ---------------------------------------------------------------------------------------- */
 
-/* Those of a thread's 4 * W bytes that lie inside the row. The loop is not unrolled for the same reason as above. */
-template <typename T, int W> TWI_DEVICE void store_elements(char *row, int64_t at, int64_t bytes, const uint32_t *words)
+/* Of a thread's 4 * W bytes, which belong at `to`, those that lie inside the row. The loop is not unrolled for the same
+   reason as above. */
+template <typename T, int W> TWI_DEVICE void store_elements(char *to, int64_t at, int64_t bytes, const uint32_t *words)
 {
     constexpr int size = (int)sizeof(T);
     constexpr int step = size == 8 ? 2 : 1;
+    int begin = at < -4 * W ? 4 * W : at < 0 ? (int)-at : 0;
+    int end = at >= bytes ? 0 : bytes - at < 4 * W ? (int)(bytes - at) : 4 * W;
     uint32_t left[W];
 #pragma unroll
     for (int k = 0; k < W; k++)
         left[k] = words[k];
 #pragma unroll 1
-    for (int k = 0; k < W; k += step, at += 4 * step) {
+    for (int k = 0; k < W; k += step, begin -= 4 * step, end -= 4 * step, to += 4 * step) {
 #pragma unroll
         for (int e = 0; e < 4 * step / size; e++)
-            if (at + e * size >= 0 && at + e * size < bytes)
-                *(T *)(row + at + e * size) = get_element<T>(left, e);
+            if (e * size >= begin && e * size < end)
+                *(T *)(to + e * size) = get_element<T>(left, e);
 #pragma unroll
         for (int j = 0; j < W - step; j++)
             left[j] = left[j + step];
@@ -471,10 +514,10 @@ template <typename T, int W> TWI_DEVICE void store_elements(char *row, int64_t a
 }
 
 /* A thread's words at its own bytes. */
-template <typename T, int W, bool ALIGNED, bool INSIDE>
+template <typename T, int W, bool INSIDE>
 TWI_DEVICE void store_own(char *row, int64_t at, int64_t bytes, const uint32_t *words)
 {
-    if (INSIDE || (ALIGNED && at + 4 * W <= bytes)) {
+    if (INSIDE || at + 4 * W <= bytes) {
         if constexpr (W % 4 == 0) {
 #pragma unroll
             for (int k = 0; k < W; k += 4)
@@ -485,33 +528,52 @@ TWI_DEVICE void store_own(char *row, int64_t at, int64_t bytes, const uint32_t *
                 ((uint32_t *)(row + at))[k] = words[k];
         }
     } else {
-        store_elements<T, W>(row, at, bytes, words);
+        store_elements<T, W>(row + at, at, bytes, words);
     }
 }
 
-/* A row at any address, as whole 16-byte pieces: each thread stores the pieces that begin `ahead` bytes (0 to 15) after
-   its own bytes, the first words of the thread after it with them, and the last thread nothing. */
-template <typename T, int W, bool INSIDE>
-TWI_DEVICE void store_pieces(char *row, unsigned ahead, int64_t at, int64_t bytes, const uint32_t *own)
+/* An address made from integers is not known to be global memory, and would get slower instructions. */
+TWI_DEVICE void store8(uintptr_t address, const uint32_t *words)
 {
-    uint32_t both[W + 4];
-    uint32_t words[W];
+    asm volatile("st.global.v2.u32 [%0], {%1, %2};" ::"l"(address), "r"(words[0]), "r"(words[1]) : "memory");
+}
+
+/* Rows at any address, as aligned pieces: each thread stores its own bytes but the last 1 to TWI_PIECE, and before them
+   as many of the thread before it. `out` does not survive. */
+template <typename T, int C, int W, int ROWS, bool INSIDE>
+TWI_DEVICE void store_rows(const twi_cuda_box &box, int64_t begin, int64_t y, bool whole, uint32_t (*out)[W])
+{
+    using s = span<T, C, W, false>;
+    constexpr int before = TWI_PIECE / 4;
+    const int64_t bytes = box.width * C * (int64_t)sizeof(T);
+    const int64_t at = begin + threadIdx.x * (4 * W);
+    const uintptr_t last = (uintptr_t)box.dst + y * box.dst_pitch + at - 1; /* of the thread before */
 #pragma unroll
-    for (int k = 0; k < W; k++)
-        both[k] = own[k];
+    for (int r = 0; r < ROWS; r++) {
+        uint32_t both[before + W];
 #pragma unroll
-    for (int k = 0; k < 4; k++)
-        both[W + k] = __shfl_down_sync(~0u, own[k], 1);
-    skip_bytes<W>(both, ahead, words);
-    const int64_t place = at + ahead;
-    if (threadIdx.x == 31)
+        for (int k = 0; k < before; k++)
+            both[k] = __shfl_up_sync(~0u, out[r][W - before + k], 1);
+#pragma unroll
+        for (int k = 0; k < W; k++)
+            both[before + k] = out[r][k];
+        skip_bytes<W>(both, ~(unsigned)(last + r * box.dst_pitch), out[r]);
+    }
+    if ((int)threadIdx.x < s::first || (int)threadIdx.x >= s::last)
         return;
-    if (INSIDE || (place >= 0 && place + 4 * W <= bytes)) {
+    if (INSIDE && whole) {
 #pragma unroll
-        for (int k = 0; k < W; k += 4)
-            store16(row + place + 4 * k, words + k);
-    } else {
-        store_elements<T, W>(row, place, bytes, words);
+        for (int r = 0; r < ROWS; r++)
+#pragma unroll
+            for (int k = 0; k < W; k += 2)
+                store8(piece_of(last + r * box.dst_pitch) + 4 * k, out[r] + k);
+        return;
+    }
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        const uintptr_t end = last + r * box.dst_pitch;
+        if (INSIDE || y + r < box.last)
+            store_elements<T, W>((char *)piece_of(end), at - 1 - (int64_t)(end % TWI_PIECE), bytes, out[r]);
     }
 }
 
