@@ -368,7 +368,9 @@ TWI_DEVICE chunk chunk_of_block(const twi_cuda_box &box)
 
 /* ---- The march ----------------------------------------------------------------------------------------- */
 
-/* LEAVES, ENTERS: where, modulo 8, the columns lie that leave and enter the window of a thread's first output. */
+/* LEAVES, ENTERS: where, modulo 8, the columns lie that leave and enter the window of a thread's first output. The rows
+   of a step are a loop that is not unrolled: blocks inside and at the edge run different code at once, and when it was
+   twice as long, all were a fifth slower. */
 template <int LEAVES, int ENTERS, place P> TWI_DEVICE void march(const twi_cuda_box &box)
 {
     extern __shared__ __align__(16) uint16_t sums_of_steps[];
@@ -422,8 +424,6 @@ template <int LEAVES, int ENTERS, place P> TWI_DEVICE void march(const twi_cuda_
         }
         if (begin >= box.strip_width)
             continue;
-            /* not unrolled: blocks inside and at the edge run different loops at once, and larger ones were a fifth
-             * slower */
 #pragma unroll 1
         for (int k = 0; k < ROWS; k += 2) {
             const int y = r + k + thread / 128;
