@@ -358,6 +358,7 @@ class Problems(CommandTest):
         self.assertRegex(self.explained("correlate"), r"^correlate u8 .* s3x3 a1,1 replicate .* int:\w+ d1 o0")
         self.assertRegex(self.explained("correlate", "--window", "5x4"), r" s5x4 a2,2 .* int:")
         self.assertRegex(self.explained("correlate", "--mask", "1.5 2", "--divisor", "sum"), r" s2x1 .*float:\w+ d3.5 ")
+        self.assertRegex(self.explained("correlate", "-r", "3"), r" s7x7 .* int:")
         self.assertRegex(self.explained("sobel", "--border", "wrap"), r"^correlate .* s3x3 .* wrap ")
         self.assertRegex(self.explained("sepconv", "--row", "1 2", "--col", "1 2 3"), r"^sepconv .* s2x3 ")
         self.assertRegex(self.explained("sepconv", "--window", "7x5"), r" s7x5 ")
@@ -370,7 +371,8 @@ class Problems(CommandTest):
     def test_options_of_other_filters_are_refused(self):
         self.fails(2, ["bench", "box", "--sigma", "2"], "--sigma", "box")
         self.fails(2, ["explain", "--list", "median", "--k", "2"], "--k", "median")
-        self.fails(2, ["explain", "--list", "sobel", "--window", "5"], "--window 5x5")
+        self.fails(2, ["explain", "--list", "sobel", "--window", "5"], "5x5", "--window")
+        self.fails(2, ["explain", "--list", "sobel", "-r", "2"], "5x5", "--window")
         self.fails(2, ["explain", "--list", "correlate", "--mask", "1", "--window", "5"], "--mask", "--window")
         self.fails(2, ["explain", "--list", "median", "--border", "ignore"], "ignore")
         self.fails(2, ["explain", "--list", "gaussian", "--window", "4"], "--window 4x4")

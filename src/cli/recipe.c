@@ -139,8 +139,8 @@ static twi_exit take_mask(const twi_args *args, twi_command_id filter, bool inve
 {
     twi_matrix matrix = {0};
     twi_exit result;
-    if (args->mask && args->size_given)
-        return twi_complain(TWI_EXIT_USAGE, "--mask sets the window: leave --window out");
+    if (args->mask && (args->size_given || args->radius_given))
+        return twi_complain(TWI_EXIT_USAGE, "--mask sets the window: leave --radius and --window out");
     if (!args->mask && !invent)
         return twi_complain(TWI_EXIT_USAGE, "%s needs --mask: give numbers, such as '1 2 1; 2 4 2; 1 2 1', or a file",
                             args->command->name);
@@ -187,8 +187,8 @@ static twi_exit take_lines(const twi_args *args, bool invent, twi_recipe *recipe
     twi_matrix column = {0};
     if ((!args->row || !args->column) && (!invent || args->row || args->column))
         return twi_complain(TWI_EXIT_USAGE, "sepconv needs --row and --col: give numbers, such as '1 2 1', or files");
-    if (args->row && args->size_given)
-        return twi_complain(TWI_EXIT_USAGE, "--row and --col set the window: leave --window out");
+    if (args->row && (args->size_given || args->radius_given))
+        return twi_complain(TWI_EXIT_USAGE, "--row and --col set the window: leave --radius and --window out");
     twi_exit result = take_line("row", args->row, args->window.width, &row);
     if (result == TWI_EXIT_DONE)
         result = take_line("col", args->column, args->window.height, &column);
@@ -202,8 +202,8 @@ static twi_exit take_lines(const twi_args *args, bool invent, twi_recipe *recipe
 static twi_exit take_derivative(const twi_args *args, tw_derivative derivative, twi_recipe *recipe)
 {
     int32_t *mask = recipe->memory[0] = malloc(9 * sizeof *mask);
-    if (args->size_given)
-        return twi_complain(TWI_EXIT_USAGE, "--window %dx%d: the masks of derivatives are 3x3: leave it out",
+    if (args->size_given || args->radius_given)
+        return twi_complain(TWI_EXIT_USAGE, "window %dx%d: the masks of derivatives are 3x3: leave --window out",
                             (int)args->window.width, (int)args->window.height);
     if (!mask)
         return twi_complain(TWI_EXIT_MEMORY, "out of memory: a mask");

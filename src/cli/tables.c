@@ -291,6 +291,8 @@ const twi_command twi_commands[TWI_COMMAND_COUNT] = {
 #define WORKING (FILTERS | FOR(VERIFY) | FOR(BENCH))
 #define EVERY ((UINT64_C(1) << TWI_COMMAND_COUNT) - 1)
 
+#define RADIUS_LEGAL "a whole number, 0 to 32767"
+#define RADIUS_HELP "window of 2N+1 by 2N+1 pixels"
 #define WINDOW_LEGAL "WxH or N, each 1 to 65535"
 #define TYPE_LEGAL "u8, u16, i16, i32, f32 or f64"
 #define TYPE_WORDS "u8 u16 i16 i32 f32 f64"
@@ -304,8 +306,8 @@ const twi_command twi_commands[TWI_COMMAND_COUNT] = {
 #define NUMBERS_HELP "rows split by ';', columns by blanks or commas; or a file, text or .npy"
 
 const twi_option twi_options[] = {
-    {'r', WINDOWED | PROBLEMS, "radius", "N", twi_set_radius, "a whole number, 0 to 32767", NULL,
-     "window of 2N+1 by 2N+1 pixels"},
+    {'r', WINDOWED, "radius", "N", twi_set_radius, RADIUS_LEGAL, NULL, RADIUS_HELP},
+    {'r', PROBLEMS, "radius", "N", twi_set_radius, RADIUS_LEGAL, NULL, RADIUS_HELP},
     {0, WINDOWED & ~FOR(GAUSSIAN), "size", "WxH", twi_set_window, WINDOW_LEGAL, NULL,
      "window of W by H pixels, or N by N (default 3x3)"},
     {0, FOR(GAUSSIAN), "size", "WxH", twi_set_window, WINDOW_LEGAL ", odd", NULL,
