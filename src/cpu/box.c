@@ -61,7 +61,7 @@ static void make_magic16(twi_box_divider *divider)
 static twi_box_divider make_divider(const tw_problem *problem)
 {
     const int64_t count = (int64_t)problem->window.width * problem->window.height;
-    twi_box_divider divider = {.count = count, .inverse = 1.0 / (double)count, .one = 1};
+    twi_box_divider divider = {.count = count, .inverse = 1.0 / (double)count};
     divider.half = problem->rounding == TW_ROUND_NEAREST ? count / 2 : 0;
     divider.start = (uint32_t)(divider.half + (problem->type == TW_I16 ? 32768 * count : 0));
     make_magic(&divider);

@@ -36,7 +36,6 @@ typedef struct twi_box_divider {
     int64_t half;     /* for nearest: count / 2, else 0 */
     int64_t count;
     double inverse; /* 1 / count */
-    double one;     /* 1, where the compiler does not see it */
 } twi_box_divider;
 
 typedef struct twi_box_setup {

@@ -154,14 +154,12 @@ typedef double *plain_line;
 #define ACC double
 #define WIDE(v) ((double)(v))
 #define MEAN(sum) twi_mean_f32(sum, d.inverse)
-#ifdef __FMA__
-/* a * 1 + b is a + b to the bit: conversions and additions share two ports, multiplications have two of their own */
-#undef PLUS
-#define PLUS(a, b) __builtin_fma(a, d.one, b)
+#if defined(__AVX512BW__)
+#include "cpu/box_small_f32.tmpl.h"
+#define OWN_SMALL3
 #endif
 #include "cpu/box_small_plain.tmpl.h"
-#undef PLUS
-#define PLUS(a, b) ((a) + (b))
+#undef OWN_SMALL3
 #define LINE plain_line
 #define PARTS 1
 #define LINE_AT(memory, n) (memory)

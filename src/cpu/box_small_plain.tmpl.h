@@ -3,8 +3,10 @@
  * TREE macros are the includer's.
  *
  * They give output elements 0 ... n-1 of four rows. Window row j of output row i is rows[i + j], which points at the
- * first tap of element 0. The sums of rows are shared between the four.
+ * first tap of element 0. The sums of rows are shared between the four. OWN_SMALL3: the includer has the 3x3 kernel,
+ * which stores past the cache itself.
  */
+#ifndef OWN_SMALL3
 static void JOIN(small3, NAME)(const T *const *rows, T *const *out, int64_t n, const twi_box_setup *setup, bool stream)
 {
     const twi_box_divider d = setup->divider;
@@ -25,6 +27,7 @@ static void JOIN(small3, NAME)(const T *const *rows, T *const *out, int64_t n, c
     }
 #undef ROW_SUM
 }
+#endif
 
 static void JOIN(small5, NAME)(const T *const *rows, T *const *out, int64_t n, const twi_box_setup *setup, bool stream)
 {
@@ -47,6 +50,10 @@ static void JOIN(small5, NAME)(const T *const *rows, T *const *out, int64_t n, c
 #undef ROW_SUM
 }
 
+#ifdef OWN_SMALL3
+#define KERNEL_STREAMS (setup->window.height == TWI_BOX_SMALLEST)
+#else
 #define KERNEL_STREAMS false
+#endif
 #include "cpu/box_small.tmpl.h"
 #undef KERNEL_STREAMS
