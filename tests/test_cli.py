@@ -9,6 +9,7 @@ import os
 import pathlib
 import pty
 import re
+import resource
 import signal
 import struct
 import subprocess
@@ -370,10 +371,7 @@ class Files(CommandTest):
         self.fails(4, ["box", "in.pgm", "full.pgm"], "full.pgm")
 
     def test_file_size_limit_keeps_the_old_file(self):
-        import resource
-
         def limit():
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000))
 
         self.write("out.pgm", b"old")
@@ -416,13 +414,14 @@ class Signals(CommandTest):
         return subprocess.Popen([PROGRAM, *line], stderr=subprocess.PIPE, **more)
 
     def test_signals_end_it_and_leave_nothing(self):
-        for number, name in ((signal.SIGINT, b"SIGINT"), (signal.SIGTERM, b"SIGTERM"), (signal.SIGHUP, b"SIGHUP")):
-            process = self.start()
-            wait_for_handler(process.pid, signal.SIGTERM)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGXCPU, signal.SIGALRM,
+                       signal.SIGUSR1, signal.SIGUSR2):
+            process = self.start(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)))
+            wait_for_handler(process.pid, signal.SIGUSR2)
             process.send_signal(number)
             _, text = process.communicate(timeout=60)
             self.assertEqual(process.returncode, -number)
-            self.assertIn(name, text)
+            self.assertIn(number.name.encode(), text)
             self.assertEqual(text.count(b"\n"), 1)
             self.assertEqual(self.read("out.pgm"), b"old")
             self.assertEqual(sorted(os.listdir(self.folder)), ["big.pgm", "in.pgm", "out.pgm"])
