@@ -173,11 +173,11 @@ class Box(CommandTest):
     def test_names_of_borders(self):
         rows = [[(37 * (x + 4 * y) + 11) % 256 for x in range(4)] for y in range(3)]
         names = {
-            "zero": ["ZERO", "BORDER_CONSTANT", "constant", "constant:0"],
+            "zero": ["ZERO", "BORDER_CONSTANT", "constant", "constant:0", "grid-constant"],
             "replicate": ["clamp", "nearest", "BORDER_REPLICATE", "border_replicate"],
-            "reflect": ["Reflect", "BORDER_REFLECT"],
-            "mirror": ["reflect_101", "BORDER_REFLECT_101", "BORDER_REFLECT101"],
-            "wrap": ["BORDER_WRAP"],
+            "reflect": ["Reflect", "BORDER_REFLECT", "grid-mirror"],
+            "mirror": ["reflect_101", "BORDER_REFLECT_101", "BORDER_REFLECT101", "BORDER_DEFAULT"],
+            "wrap": ["BORDER_WRAP", "grid-wrap"],
         }
         results = {}
         for name, others in names.items():
