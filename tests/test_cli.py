@@ -400,6 +400,19 @@ class Files(CommandTest):
     def test_an_image_beyond_the_memory(self):
         self.fails(5, ["box", "-", "out.npy"], stdin=npy((4000000, 4000000), "<f8", b""))
 
+    def test_threads_beyond_the_limits(self):
+        def limit():
+            hard = resource.getrlimit(resource.RLIMIT_STACK)[1]
+            if hard != resource.RLIM_INFINITY:
+                os._exit(77)
+            resource.setrlimit(resource.RLIMIT_STACK, (1 << 47, hard))  # each thread asks for as much
+
+        done = run("box", "--threads", "4", "in.pgm", "out.pgm", preexec_fn=limit)
+        if done.returncode == 77:
+            self.skipTest("the limit of the stack cannot be raised")
+        self.check_failure(done, 5, "--threads")
+        self.assertEqual(self.leftovers(), [])
+
     def test_bench_beyond_the_memory(self):
         self.fails(5, ["bench", "box", "--size", "1000000000", "--device", "cpu"], "1000000000x1000000000")
 
