@@ -9,6 +9,7 @@ import os
 import pathlib
 import pty
 import re
+import resource
 import signal
 import struct
 import subprocess
@@ -172,11 +173,11 @@ class Box(CommandTest):
     def test_names_of_borders(self):
         rows = [[(37 * (x + 4 * y) + 11) % 256 for x in range(4)] for y in range(3)]
         names = {
-            "zero": ["ZERO", "BORDER_CONSTANT", "constant", "constant:0"],
+            "zero": ["ZERO", "BORDER_CONSTANT", "constant", "constant:0", "grid-constant"],
             "replicate": ["clamp", "nearest", "BORDER_REPLICATE", "border_replicate"],
-            "reflect": ["Reflect", "BORDER_REFLECT"],
-            "mirror": ["reflect_101", "BORDER_REFLECT_101", "BORDER_REFLECT101"],
-            "wrap": ["BORDER_WRAP"],
+            "reflect": ["Reflect", "BORDER_REFLECT", "grid-mirror"],
+            "mirror": ["reflect_101", "BORDER_REFLECT_101", "BORDER_REFLECT101", "BORDER_DEFAULT"],
+            "wrap": ["BORDER_WRAP", "grid-wrap"],
         }
         results = {}
         for name, others in names.items():
@@ -370,10 +371,7 @@ class Files(CommandTest):
         self.fails(4, ["box", "in.pgm", "full.pgm"], "full.pgm")
 
     def test_file_size_limit_keeps_the_old_file(self):
-        import resource
-
         def limit():
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000))
 
         self.write("out.pgm", b"old")
@@ -402,6 +400,19 @@ class Files(CommandTest):
     def test_an_image_beyond_the_memory(self):
         self.fails(5, ["box", "-", "out.npy"], stdin=npy((4000000, 4000000), "<f8", b""))
 
+    def test_threads_beyond_the_limits(self):
+        def limit():
+            hard = resource.getrlimit(resource.RLIMIT_STACK)[1]
+            if hard != resource.RLIM_INFINITY:
+                os._exit(77)
+            resource.setrlimit(resource.RLIMIT_STACK, (1 << 47, hard))  # each thread asks for as much
+
+        done = run("box", "--threads", "4", "in.pgm", "out.pgm", preexec_fn=limit)
+        if done.returncode == 77:
+            self.skipTest("the limit of the stack cannot be raised")
+        self.check_failure(done, 5, "--threads")
+        self.assertEqual(self.leftovers(), [])
+
     def test_bench_beyond_the_memory(self):
         self.fails(5, ["bench", "box", "--size", "1000000000", "--device", "cpu"], "1000000000x1000000000")
 
@@ -416,13 +427,14 @@ class Signals(CommandTest):
         return subprocess.Popen([PROGRAM, *line], stderr=subprocess.PIPE, **more)
 
     def test_signals_end_it_and_leave_nothing(self):
-        for number, name in ((signal.SIGINT, b"SIGINT"), (signal.SIGTERM, b"SIGTERM"), (signal.SIGHUP, b"SIGHUP")):
-            process = self.start()
-            wait_for_handler(process.pid, signal.SIGTERM)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGXCPU, signal.SIGALRM,
+                       signal.SIGUSR1, signal.SIGUSR2):
+            process = self.start(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)))
+            wait_for_handler(process.pid, signal.SIGUSR2)
             process.send_signal(number)
             _, text = process.communicate(timeout=60)
             self.assertEqual(process.returncode, -number)
-            self.assertIn(name, text)
+            self.assertIn(number.name.encode(), text)
             self.assertEqual(text.count(b"\n"), 1)
             self.assertEqual(self.read("out.pgm"), b"old")
             self.assertEqual(sorted(os.listdir(self.folder)), ["big.pgm", "in.pgm", "out.pgm"])

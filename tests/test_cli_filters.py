@@ -210,7 +210,8 @@ class Masks(FilterTest):
         columns = [1, -4, -2, 5, 3, -6]
         fortran = npy((2, 3), "<i4", struct.pack("<6i", *columns)).replace(b"False", b"True ")
         for name, data in (
-            ("mask.txt", b"1 -2 3\n-4 5 -6\n"), ("mask.csv", b"1,-2,3\r\n-4,5,-6\r\n"), ("mask", b"\n1 -2 3;-4 5 -6"),
+            ("mask.txt", b"1 -2 3\n-4 5 -6\n"), ("mask.csv", b"1,-2,3\r\n-4,5,-6\r\n"),
+            ("marked.csv", b"\xef\xbb\xbf1,-2,3\r\n-4,5,-6\r\n"), ("mask", b"\n1 -2 3;-4 5 -6"),
             ("i1.npy", npy((2, 3), "|i1", struct.pack("6b", *flat))),
             ("i2.npy", npy((2, 3), ">i2", struct.pack(">6h", *flat))),
             ("i4.npy", npy((2, 3), "<i4", struct.pack("<6i", *flat))),

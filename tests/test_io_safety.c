@@ -1,5 +1,6 @@
 /* Image files that end early, lie or cannot be written: one clear error, and what was there stays as it was. */
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <sys/resource.h>
 
@@ -357,7 +358,7 @@ static void a_signal_leaves_no_temporary_file(void **state)
     char temporary[64];
     twi_io_cleanup();
     assert_io_ok(twi_sink_open(path, &sink));
-    (void)snprintf(temporary, sizeof temporary, ".a.png.%ld.tmp", (long)getpid());
+    (void)snprintf(temporary, sizeof temporary, ".a.png.%ld.0.tmp", (long)getpid());
     assert_int_equal(access(in_folder(temporary), F_OK), 0);
     twi_io_cleanup();
     assert_int_equal(files_in(io_folder), 0);
@@ -366,11 +367,35 @@ static void a_signal_leaves_no_temporary_file(void **state)
     write_file(in_folder(temporary), "x", 1);
     twi_io_cleanup();
     assert_int_equal(files_in(io_folder), 1);
-    /* but one that an earlier process left makes way */
+    /* nor is it in the way */
     twi_io_image image = noise_image(4, 4, 1, TW_U8);
     assert_io_ok(twi_io_write(path, NULL, &image, NULL));
-    assert_int_equal(files_in(io_folder), 1);
+    assert_int_equal(files_in(io_folder), 2);
     twi_io_free(&image);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(unlink(in_folder(temporary)), 0);
+}
+
+/* As threads do, and processes of one number in two containers: the last that ends wins, and each file is whole. */
+static void two_writers_of_a_name_do_not_mix(void **state)
+{
+    (void)state;
+    char path[PATH_MAX];
+    twi_sink first;
+    twi_sink second;
+    struct stat facts;
+    (void)snprintf(path, sizeof path, "%s", in_folder("a.npy"));
+    assert_io_ok(twi_sink_open(path, &first));
+    assert_io_ok(twi_sink_open(path, &second));
+    assert_true(twi_sink_write(&second, "second", 6));
+    assert_true(twi_sink_write(&first, "one", 3));
+    assert_io_ok(twi_sink_close(&first, TWI_IO_OK));
+    assert_int_equal(stat(path, &facts), 0);
+    assert_int_equal(facts.st_size, 3);
+    assert_io_ok(twi_sink_close(&second, TWI_IO_OK));
+    assert_int_equal(stat(path, &facts), 0);
+    assert_int_equal(facts.st_size, 6);
+    assert_int_equal(files_in(io_folder), 1);
     assert_int_equal(unlink(path), 0);
 }
 
@@ -414,6 +439,7 @@ int main(void)
         cmocka_unit_test(a_fifo_gets_the_file),
         cmocka_unit_test(stdin_and_stdout_are_files_too),
         cmocka_unit_test(a_signal_leaves_no_temporary_file),
+        cmocka_unit_test(two_writers_of_a_name_do_not_mix),
         cmocka_unit_test(a_long_name_is_written),
         cmocka_unit_test(sizes_that_cannot_be_are_refused),
     };

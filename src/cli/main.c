@@ -10,13 +10,30 @@
 #include "cli/help.h"
 #include "cli/progress.h"
 
+/* The signals that end the command and may come from a keyboard, a terminal, a shell's limits or a batch system. */
+static const struct {
+    int number;
+    const char *text;
+} caught[] = {
+    {SIGINT, "tilewise: interrupted (SIGINT)\n"},
+    {SIGTERM, "tilewise: terminated (SIGTERM)\n"},
+    {SIGHUP, "tilewise: the terminal is gone (SIGHUP)\n"},
+    {SIGQUIT, "tilewise: quit (SIGQUIT)\n"},
+    {SIGXCPU, "tilewise: the limit of processor time is reached (SIGXCPU)\n"},
+    {SIGALRM, "tilewise: ended by SIGALRM\n"},
+    {SIGUSR1, "tilewise: ended by SIGUSR1\n"},
+    {SIGUSR2, "tilewise: ended by SIGUSR2\n"},
+};
+
+enum { CAUGHT = sizeof caught / sizeof caught[0] };
+
 /* No half-written file stays; then the default action, so that a shell sees which signal it was (128+n). */
 static void on_signal(int number)
 {
-    static const char interrupted[] = "tilewise: interrupted (SIGINT)\n";
-    static const char terminated[] = "tilewise: terminated (SIGTERM)\n";
-    static const char hung_up[] = "tilewise: the terminal is gone (SIGHUP)\n";
-    const char *text = number == SIGINT ? interrupted : number == SIGTERM ? terminated : hung_up;
+    const char *text = "";
+    for (size_t i = 0; i < CAUGHT; i++)
+        if (caught[i].number == number)
+            text = caught[i].text;
     twi_io_cleanup();
     if (twi_progress_shown)
         (void)!write(STDERR_FILENO, "\r", 1); /* the text is longer than the line it covers */
@@ -27,18 +44,18 @@ static void on_signal(int number)
 
 static void catch_signals(void)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     struct sigaction action = {.sa_handler = on_signal};
     struct sigaction before;
     (void)sigemptyset(&action.sa_mask);
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        (void)sigaddset(&action.sa_mask, numbers[i]);
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+    for (size_t i = 0; i < CAUGHT; i++)
+        (void)sigaddset(&action.sa_mask, caught[i].number);
+    for (size_t i = 0; i < CAUGHT; i++)
         /* what the parent had ignored, as nohup does, stays so */
-        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-            (void)sigaction(numbers[i], &action, NULL);
-    /* a closed pipe is a write that fails, and so has its line and its code */
+        if (sigaction(caught[i].number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            (void)sigaction(caught[i].number, &action, NULL);
+    /* a closed pipe and a file past its limit are writes that fail, and so have their line and their code */
     (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGXFSZ, SIG_IGN);
 }
 
 /* A closed standard stream would give its number to the next file: it is filled so that using it fails. */

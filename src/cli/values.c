@@ -134,7 +134,8 @@ static const struct {
     {"zero", TW_BORDER_ZERO},       {"constant", TW_BORDER_ZERO},      {"replicate", TW_BORDER_REPLICATE},
     {"clamp", TW_BORDER_REPLICATE}, {"nearest", TW_BORDER_REPLICATE},  {"reflect", TW_BORDER_REFLECT},
     {"mirror", TW_BORDER_MIRROR},   {"reflect_101", TW_BORDER_MIRROR}, {"reflect101", TW_BORDER_MIRROR},
-    {"wrap", TW_BORDER_WRAP},
+    {"wrap", TW_BORDER_WRAP},       {"grid-constant", TW_BORDER_ZERO}, {"grid-mirror", TW_BORDER_REFLECT},
+    {"grid-wrap", TW_BORDER_WRAP},
 };
 
 bool twi_set_border(twi_args *args, const char *text)
@@ -142,6 +143,8 @@ bool twi_set_border(twi_args *args, const char *text)
     static const char prefix[] = "border_";
     static const char constant[] = "constant:";
     args->border_given = true;
+    if (strcasecmp(text, "border_default") == 0) /* OpenCV's: the bare word would be read as this command's */
+        text = "mirror";
     if (strncasecmp(text, prefix, sizeof prefix - 1) == 0)
         text += sizeof prefix - 1;
     if (strncasecmp(text, constant, sizeof constant - 1) == 0) {

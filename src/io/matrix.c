@@ -169,8 +169,8 @@ static twi_io_status read_text(twi_source *source, int32_t most, twi_matrix *res
         status = twi_source_short(source);
     else if (memchr(text, '\0', count))
         status = twi_io_fail(TWI_IO_INPUT, source->name, "is neither text nor NPY");
-    else
-        status = parse_table(source->name, text, most, result);
+    else /* behind the mark that Windows puts before UTF-8 */
+        status = parse_table(source->name, text + (strncmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0), most, result);
     free(text);
     return status;
 }

@@ -12,7 +12,7 @@
 #include "io/bytes.h"
 #include "io/format.h"
 
-enum { BUFFER_BYTES = 1 << 18, NAME_KEPT = 200 };
+enum { BUFFER_BYTES = 1 << 18, NAME_KEPT = 200, MOST_ATTEMPTS = 1000 };
 
 /* The temporary file that a signal must remove. Its text is only changed while `pending` is 0. */
 static char pending_path[PATH_MAX];
@@ -65,42 +65,46 @@ static twi_io_status refuse(twi_sink *sink, int reason)
     return twi_io_fail(TWI_IO_OUTPUT, sink->name, "cannot be written: %s", strerror(reason));
 }
 
-/* ".NAME.PID.tmp" in the target's folder; a long name is cut so that the result is a legal one. */
-static char *temporary_name(const char *target)
+/* ".NAME.PID.ATTEMPT.tmp" in the target's folder; a long name is cut so that the result is a legal one. */
+static char *temporary_name(const char *target, int attempt)
 {
     const char *slash = strrchr(target, '/');
     const char *base = slash ? slash + 1 : target;
-    const size_t size = strlen(target) + 32;
+    const size_t size = strlen(target) + 48;
     char *name = malloc(size);
     if (name)
-        (void)snprintf(name, size, "%.*s.%.*s.%ld.tmp", (int)(base - target), target, (int)NAME_KEPT, base,
-                       (long)getpid());
+        (void)snprintf(name, size, "%.*s.%.*s.%ld.%d.tmp", (int)(base - target), target, (int)NAME_KEPT, base,
+                       (long)getpid(), attempt);
     return name;
+}
+
+/* 0, or the reason. */
+static int try_temporary(twi_sink *sink, int attempt, mode_t mode)
+{
+    sink->temporary = temporary_name(sink->target, attempt);
+    if (!sink->temporary)
+        return ENOMEM;
+    /* before the file exists: a signal may come at any moment */
+    remember(sink->temporary);
+    sink->fd = open(sink->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (sink->fd >= 0)
+        return 0;
+    const int reason = errno;
+    forget(sink->temporary);
+    free(sink->temporary);
+    sink->temporary = NULL;
+    return reason;
 }
 
 /* 0, or the reason. `old`: the file that is replaced, NULL for a new one. */
 static int open_temporary(twi_sink *sink, const struct stat *old)
 {
-    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
-    const mode_t mode = old ? S_IRUSR | S_IWUSR : 0666;
-    sink->temporary = temporary_name(sink->target);
-    if (!sink->temporary)
-        return ENOMEM;
-    /* before the file exists: a signal may come at any moment */
-    remember(sink->temporary);
-    sink->fd = open(sink->temporary, flags, mode);
-    if (sink->fd < 0 && errno == EEXIST) {
-        /* left over from an earlier process of the same number */
-        (void)unlink(sink->temporary);
-        sink->fd = open(sink->temporary, flags, mode);
-    }
-    if (sink->fd < 0) {
-        const int reason = errno;
-        forget(sink->temporary);
-        free(sink->temporary);
-        sink->temporary = NULL;
+    int reason = EEXIST;
+    /* one that is there may be in use: by a thread, or by a process that has the same number in another container */
+    for (int attempt = 0; attempt < MOST_ATTEMPTS && reason == EEXIST; attempt++)
+        reason = try_temporary(sink, attempt, old ? S_IRUSR | S_IWUSR : 0666);
+    if (reason != 0)
         return reason;
-    }
     if (old) {
         mode_t kept = old->st_mode & 07777;
         /* the owner too where we may; without it, no set-user-id that would now mean somebody else */
