@@ -17,12 +17,12 @@ typedef struct filter {
     tw_context *context;
 } filter;
 
-/* Reading is refused past what the machine's memory holds. */
+/* The input may take half of the machine's memory: the output takes as much. */
 static uint64_t memory_bound(void)
 {
     const long pages = sysconf(_SC_PHYS_PAGES);
     const long page = sysconf(_SC_PAGESIZE);
-    return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : UINT64_MAX;
+    return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page / 2 : UINT64_MAX;
 }
 
 static tw_type output_type(const filter *f)

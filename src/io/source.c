@@ -130,7 +130,7 @@ twi_io_status twi_source_spool(twi_source *source, uint64_t most)
     size = source->end;
     /* the buffer itself grows into the whole content */
     while (size == room && source->error == 0) {
-        uint8_t *larger = room < most ? realloc(source->owned, 2 * room) : NULL;
+        uint8_t *larger = room <= most / 2 ? realloc(source->owned, 2 * room) : NULL;
         if (!larger)
             return twi_io_fail(TWI_IO_MEMORY, source->name,
                                "a pipe of more than %zu bytes: this format needs it in memory; use a file", room);
