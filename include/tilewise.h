@@ -107,7 +107,7 @@ typedef enum tw_border_mode {
     TW_BORDER_REFLECT,   /* ba|abcd|dc */
     TW_BORDER_MIRROR,    /* cb|abcd|cb */
     TW_BORDER_WRAP,      /* cd|abcd|ab */
-    TW_BORDER_IGNORE,    /* min and max alone: positions outside take no part */
+    TW_BORDER_IGNORE,    /* min, max and what is built of them: outside takes no part */
     TW_BORDER_COUNT
 } tw_border_mode;
 
@@ -302,7 +302,7 @@ TW_API tw_status tw_derivative_mask(tw_derivative derivative, tw_direction direc
 typedef struct tw_order_params {
     tw_window window;
     const uint8_t *footprint;
-    tw_border border; /* TW_BORDER_IGNORE for tw_min and tw_max alone */
+    tw_border border; /* TW_BORDER_IGNORE for tw_min, tw_max and tw_morph alone */
 } tw_order_params;
 
 /* 3x3, centred, the whole rectangle, replicate border. */
