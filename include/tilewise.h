@@ -12,6 +12,8 @@
  *
  * Thread safety: functions without a context may be called from any thread. A context, and every
  * plan made from it, may be used from one thread at a time; separate contexts are independent.
+ * A child process must not use the library after fork() if its parent has: OpenMP's threads and CUDA's state do not
+ * pass to it. After exec() it may.
  *
  * What each operation computes, to the byte, is written in docs/semantics.md.
  */
