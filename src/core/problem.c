@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/plan.h"
+#include "core/wisdom.h"
 
 /* Whether the element type holds the border's value: integers exactly, floats within their range. */
 static bool holds(tw_type type, double value)
@@ -247,8 +248,7 @@ bool twi_problem_equal(const tw_problem *a, const tw_problem *b)
 
 /* ---- Text ---------------------------------------------------------------------------------------- */
 
-/* FNV-1a (Fowler, Noll, Vo), to tell masks apart in a line. */
-static uint32_t hash(uint32_t seed, const void *data, size_t bytes)
+uint32_t twi_hash(uint32_t seed, const void *data, size_t bytes)
 {
     const unsigned char *byte = data;
     for (size_t i = 0; i < bytes; i++)
@@ -258,26 +258,52 @@ static uint32_t hash(uint32_t seed, const void *data, size_t bytes)
 
 static uint32_t array_hash(const tw_problem *problem)
 {
-    uint32_t value = 2166136261u;
-    value = hash(value, values_data(&problem->mask), values_bytes(&problem->mask, mask_count(problem)));
-    value = hash(value, values_data(&problem->column), values_bytes(&problem->column, (size_t)problem->window.height));
+    uint32_t value = TWI_HASH_SEED;
+    value = twi_hash(value, values_data(&problem->mask), values_bytes(&problem->mask, mask_count(problem)));
+    value =
+        twi_hash(value, values_data(&problem->column), values_bytes(&problem->column, (size_t)problem->window.height));
     if (problem->footprint)
-        value = hash(value, problem->footprint, (size_t)problem->window.width * (size_t)problem->window.height);
+        value = twi_hash(value, problem->footprint, (size_t)problem->window.width * (size_t)problem->window.height);
     return value;
 }
 
-/* What only this operation has, with a blank before it. */
-static void own_text(const tw_problem *problem, char *text, size_t size)
+static bool fits_in_8_bits(const tw_values *values, size_t count)
+{
+    for (size_t i = 0; values->integers && i < count; i++)
+        if (values->integers[i] < INT8_MIN || values->integers[i] > INT8_MAX)
+            return false;
+    return true;
+}
+
+/* A mask by what decides its speed. */
+static const char *mask_class(const tw_problem *problem)
+{
+    if (!problem->mask.integers)
+        return "float";
+    return fits_in_8_bits(&problem->mask, mask_count(problem)) &&
+                   fits_in_8_bits(&problem->column, (size_t)problem->window.height)
+               ? "int8"
+               : "int32";
+}
+
+/* What only this operation has, with a blank before it; numbers that decide no speed only if `exact`. */
+static void own_text(const tw_problem *problem, bool exact, char *text, size_t size)
 {
     text[0] = '\0';
     switch (problem->op) {
     case TW_OP_CORRELATE:
     case TW_OP_SEPCONV:
-        (void)snprintf(text, size, " %s:%08" PRIx32 " d%.17g o%.17g", problem->mask.integers ? "int" : "float",
-                       array_hash(problem), problem->divisor, problem->offset);
+        if (exact)
+            (void)snprintf(text, size, " %s:%08" PRIx32 " d%.17g o%.17g", problem->mask.integers ? "int" : "float",
+                           array_hash(problem), problem->divisor, problem->offset);
+        else
+            (void)snprintf(text, size, " %s", mask_class(problem));
         break;
     case TW_OP_GAUSSIAN:
-        (void)snprintf(text, size, " sigma%.17g,%.17g", problem->sigma_x, problem->sigma_y);
+        if (exact)
+            (void)snprintf(text, size, " sigma%.17g,%.17g", problem->sigma_x, problem->sigma_y);
+        else
+            (void)snprintf(text, size, " %s", twi_gaussian_is_fixed(problem) ? "fixed" : "float");
         break;
     case TW_OP_RANK:
         (void)snprintf(text, size, " k%" PRId64, problem->rank);
@@ -289,6 +315,20 @@ static void own_text(const tw_problem *problem, char *text, size_t size)
         const size_t used = strlen(text);
         (void)snprintf(text + used, size - used, " shape:%08" PRIx32, array_hash(problem));
     }
+}
+
+size_t twi_problem_class(const tw_problem *problem, char *text, size_t size)
+{
+    char out[8] = "";
+    char own[96];
+    if (problem->out_type != problem->type)
+        (void)snprintf(out, sizeof out, ">%s", tw_type_name(problem->out_type));
+    own_text(problem, false, own, sizeof own);
+    const int length =
+        snprintf(text, size, "%s %s%s c%d s%dx%d %s %s%s", tw_op_name(problem->op), tw_type_name(problem->type), out,
+                 (int)problem->channels, (int)problem->window.width, (int)problem->window.height,
+                 tw_border_name(problem->border.mode), tw_rounding_name(problem->rounding), own);
+    return length < 0 ? 0 : (size_t)length;
 }
 
 size_t tw_problem_text(const tw_problem *problem, char *text, size_t size)
@@ -306,7 +346,7 @@ size_t tw_problem_text(const tw_problem *problem, char *text, size_t size)
                    problem->border.value);
     if (problem->out_type != problem->type)
         (void)snprintf(out, sizeof out, ">%s", tw_type_name(problem->out_type));
-    own_text(problem, own, sizeof own);
+    own_text(problem, true, own, sizeof own);
     const int length =
         snprintf(text, size, "%s %s%s c%d %" PRId64 "x%" PRId64 " s%dx%d a%d,%d %s %s %s%s%s", tw_op_name(problem->op),
                  tw_type_name(problem->type), out, (int)problem->channels, problem->width, problem->height,
