@@ -64,11 +64,26 @@ TW_API const char *tw_version(void);
 
 /* ---- Images ------------------------------------------------------------------------------- */
 
-typedef enum tw_type { TW_U8 = 0, TW_U16, TW_I16, TW_I32, TW_F32, TW_F64, TW_TYPE_COUNT } tw_type;
+/* The elements of images. Pixels are of the first TW_TYPE_COUNT types, which every operation reads; the others are
+   for results that those cannot hold: sums, counts, and whole records (tw_stats). */
+typedef enum tw_type {
+    TW_U8 = 0,
+    TW_U16,
+    TW_I16,
+    TW_I32,
+    TW_F32,
+    TW_F64,
+    TW_TYPE_COUNT,
+    TW_U32 = TW_TYPE_COUNT,
+    TW_I64,
+    TW_U64,
+    TW_STATS,
+    TW_ELEMENT_COUNT
+} tw_type;
 
 /* Bytes of one element; 0 for an unknown type. */
 TW_API size_t tw_type_size(tw_type type);
-/* "u8" ... "f64"; "unknown" for a value outside the enum. */
+/* "u8" ... "f64", "u32", "i64", "u64", "stats"; "unknown" for a value outside the enum. */
 TW_API const char *tw_type_name(tw_type type);
 
 /* Where an image's bytes live. Pinned host memory counts as TW_HOST: it is recognised by itself. */
@@ -80,7 +95,7 @@ typedef enum tw_memory { TW_HOST = 0, TW_DEVICE } tw_memory;
  *   width, height  >= 1
  *   channels       1 to 4, interleaved
  *   pitch          bytes from a row to the next; a multiple of the element's size that holds a row
- * data must be aligned to the element's size.
+ * data must be aligned to the element's size. (Of records, TW_STATS, to 8 bytes, as their pitch.)
  */
 typedef struct tw_image {
     void *data;
@@ -348,6 +363,51 @@ typedef enum tw_morphology {
 TW_API tw_status tw_morph(tw_context *context, const tw_image *src, const tw_image *dst, tw_morphology morphology,
                           const tw_order_params *params, int32_t iterations);
 
+/* Results for a row, for a column, or for the whole image. */
+typedef enum tw_axis { TW_AXIS_X = 0, TW_AXIS_Y, TW_AXIS_ALL, TW_AXIS_COUNT } tw_axis;
+
+/* "x", "y", "all"; "unknown" for a value outside the enum. */
+TW_API const char *tw_axis_name(tw_axis axis);
+
+/* What a reduction says of one channel; every byte that was not asked for is 0. Values of all types of pixels are
+   exact in f64, and sums of integers have 128 bits, in two's complement. */
+typedef struct tw_stats {
+    uint64_t sum_low;
+    int64_t sum_high;
+    double sum; /* of integers: rounded to the nearest f64 */
+    double mean;
+    double var;
+    double std;
+    double min;
+    double max;
+    int64_t argmin_x;
+    int64_t argmin_y;
+    int64_t argmax_x;
+    int64_t argmax_y;
+    uint64_t count_nonzero;
+} tw_stats;
+
+/* Where the pixels go. The values are sets of steps: 1 exchanges rows and columns, then 2 left and right, then 4 top
+   and bottom of the result. Rotations are clockwise. */
+typedef enum tw_turn {
+    TW_TRANSPOSE = 1,
+    TW_FLIP_HORIZONTAL = 2,
+    TW_ROTATE_90 = 3,
+    TW_FLIP_VERTICAL = 4,
+    TW_ROTATE_270 = 5,
+    TW_ROTATE_180 = 6,
+    TW_FLIP_BOTH = TW_ROTATE_180,
+    TW_TRANSVERSE = 7, /* transposed along the other diagonal */
+    TW_TURN_COUNT
+} tw_turn;
+
+/* "transpose", "flip-horizontal" ...; "unknown" for a value outside the enum. */
+TW_API const char *tw_turn_name(tw_turn turn);
+
+/* dst has the type and channels of src; its width is src's height, and the reverse, where the turn exchanges rows and
+   columns. Then only square images may be turned in place. */
+TW_API tw_status tw_transpose(tw_context *context, const tw_image *src, const tw_image *dst, tw_turn turn);
+
 /* ---- Plan tier ------------------------------------------------------------------------------ */
 
 /* tw_convolve and the derivatives are correlations; medians and percentiles are ranks. */
@@ -359,10 +419,11 @@ typedef enum tw_op {
     TW_OP_MIN,
     TW_OP_MAX,
     TW_OP_RANK,
+    TW_OP_TRANSPOSE,
     TW_OP_COUNT
 } tw_op;
 
-/* "box", "correlate", ... "rank"; "unknown" for a value outside the enum. */
+/* "box", "correlate", ... "transpose"; "unknown" for a value outside the enum. */
 TW_API const char *tw_op_name(tw_op op);
 
 /* All that decides a result, but for the pixels. A value: comparable and printable. Fill it with
@@ -372,9 +433,9 @@ typedef struct tw_problem {
     tw_type type;     /* of src */
     tw_type out_type; /* of dst */
     int32_t channels;
-    int64_t width;
+    int64_t width; /* of src; dst's size follows from the operation */
     int64_t height;
-    tw_window window;
+    tw_window window; /* operations without a window have one of a pixel, and the zero border */
     tw_border border;
     tw_rounding rounding;
     tw_memory memory; /* where both images live */
@@ -390,6 +451,8 @@ typedef struct tw_problem {
     /* min, max, rank: NULL is the whole rectangle */
     const uint8_t *footprint;
     int64_t rank;
+    tw_turn turn; /* transpose */
+    tw_axis axis;
 } tw_problem;
 
 /* The problem that tw_box() would solve for these images. Only their descriptors are read. */
@@ -405,6 +468,7 @@ TW_API tw_status tw_gaussian_problem(const tw_image *src, const tw_image *dst, c
 /* `op` is TW_OP_MIN, TW_OP_MAX or TW_OP_RANK; `rank` is read for the last alone. */
 TW_API tw_status tw_order_problem(tw_op op, const tw_image *src, const tw_image *dst, const tw_order_params *params,
                                   int64_t rank, tw_problem *problem);
+TW_API tw_status tw_transpose_problem(const tw_image *src, const tw_image *dst, tw_turn turn, tw_problem *problem);
 
 /* One line, such as "box u8 c1 1003x769 s3x3 a1,1 zero floor host". Returns the length that the whole
    text has; at most size - 1 characters and a NUL are written. */

@@ -21,7 +21,7 @@ static void every_enum_has_its_names(void **state)
     (void)state;
     for (int i = 0; i < TW_STATUS_COUNT; i++)
         assert_string_not_equal(tw_status_name((tw_status)i), "unknown");
-    for (int i = 0; i < TW_TYPE_COUNT; i++)
+    for (int i = 0; i < TW_ELEMENT_COUNT; i++)
         assert_true(tw_type_size((tw_type)i) > 0 && strcmp(tw_type_name((tw_type)i), "unknown") != 0);
     for (int i = 0; i < TW_BORDER_COUNT; i++)
         assert_string_not_equal(tw_border_name((tw_border_mode)i), "unknown");
@@ -31,6 +31,10 @@ static void every_enum_has_its_names(void **state)
         assert_string_not_equal(tw_backend_name((tw_backend)i), "unknown");
     for (int i = 0; i < TW_OP_COUNT; i++)
         assert_string_not_equal(tw_op_name((tw_op)i), "unknown");
+    for (int i = 0; i < TW_AXIS_COUNT; i++)
+        assert_string_not_equal(tw_axis_name((tw_axis)i), "unknown");
+    for (int i = 1; i < TW_TURN_COUNT; i++)
+        assert_string_not_equal(tw_turn_name((tw_turn)i), "unknown");
     for (int i = -1; i < 1000; i += 1000) {
         const int outside = i < 0 ? -1 : 999;
         assert_string_equal(tw_status_name((tw_status)outside), "unknown");
@@ -40,6 +44,8 @@ static void every_enum_has_its_names(void **state)
         assert_string_equal(tw_rounding_name((tw_rounding)outside), "unknown");
         assert_string_equal(tw_backend_name((tw_backend)outside), "unknown");
         assert_string_equal(tw_op_name((tw_op)outside), "unknown");
+        assert_string_equal(tw_axis_name((tw_axis)outside), "unknown");
+        assert_string_equal(tw_turn_name((tw_turn)outside), "unknown");
     }
     assert_string_equal(tw_version(), "0.1.0");
 }
@@ -75,7 +81,7 @@ static void an_unsound_image_is_refused_with_the_reason(void **state)
     REFUSED(channels, 0, TW_ERROR_ARGUMENT, "0 channels");
     REFUSED(channels, 5, TW_ERROR_ARGUMENT, "5 channels");
     REFUSED(channels, INT32_MAX, TW_ERROR_ARGUMENT, "channels");
-    REFUSED(type, (tw_type)6, TW_ERROR_ARGUMENT, "type 6");
+    REFUSED(type, TW_ELEMENT_COUNT, TW_ERROR_ARGUMENT, "type 10");
     REFUSED(type, (tw_type)-1, TW_ERROR_ARGUMENT, "type -1");
     REFUSED(memory, (tw_memory)2, TW_ERROR_ARGUMENT, "memory 2");
     REFUSED(pitch, 36, TW_ERROR_ARGUMENT, "pitch 36");

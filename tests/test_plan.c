@@ -190,7 +190,7 @@ static void a_plan_wants_images_of_its_problem(void **state)
     assert_refused(tw_plan_run(plan, &wide.image, &wide_dst.image), TW_ERROR_ARGUMENT, "not those of the plan");
     assert_refused(tw_plan_run(plan, &other.image, &other.image), TW_ERROR_ARGUMENT, "not those of the plan");
     assert_refused(tw_plan_run(plan, &src.image, &other.image), TW_ERROR_ARGUMENT, "not those of the plan");
-    assert_refused(tw_plan_run(plan, &src.image, &wide.image), TW_ERROR_ARGUMENT, "agree");
+    assert_refused(tw_plan_run(plan, &src.image, &wide.image), TW_ERROR_ARGUMENT, "must be");
     assert_refused(tw_plan_run(plan, &src.image, &src.image), TW_ERROR_ARGUMENT, "in_place");
     assert_refused(tw_plan_run(NULL, &src.image, &dst.image), TW_ERROR_ARGUMENT, "plan is NULL");
     assert_refused(tw_plan_run(plan, NULL, &dst.image), TW_ERROR_ARGUMENT, "NULL");
@@ -240,8 +240,9 @@ static void a_wrong_argument_of_a_plan_is_named(void **state)
         bad.field = value;                                                                                             \
         assert_refused(tw_plan_create(context, &bad, NULL, &plan), TW_ERROR_ARGUMENT, words);                          \
     } while (0)
-    REFUSED(op, (tw_op)9, "operation 9");
-    REFUSED(type, (tw_type)9, "type 9");
+    REFUSED(op, (tw_op)99, "operation 99");
+    REFUSED(type, (tw_type)99, "(99)");
+    REFUSED(type, TW_STATS, "stats");
     REFUSED(channels, 0, "0 channels");
     REFUSED(width, 0, "0x10");
     REFUSED(height, -1, "20x-1");

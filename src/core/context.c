@@ -229,6 +229,6 @@ tw_status tw_image_copy(tw_context *context, const tw_image *src, const tw_image
                         tw_backend_name(context->backend->id));
     tw_image twin = *dst;
     twin.memory = src->memory;
-    TWI_TRY(twi_images_check(src, &twin, &same));
+    TWI_TRY(twi_images_check(src, &twin, src->width, src->height, &same));
     return same ? TW_OK : context->backend->copy(context, src, dst);
 }

@@ -3,6 +3,12 @@
 
 #include "core/plan.h"
 
+/* What addresses and pitches are a multiple of: an element's size, of a record that of its widest member. */
+static int64_t alignment_of(tw_type type)
+{
+    return type == TW_STATS ? (int64_t)sizeof(double) : (int64_t)tw_type_size(type);
+}
+
 /* Bytes from the first to one past the last byte of the pixels, and of one row. */
 static bool extent(const tw_image *image, int64_t *row, int64_t *total)
 {
@@ -17,9 +23,9 @@ tw_status tw_image_check(const tw_image *image)
     int64_t total = 0;
     if (!image)
         return twi_fail(TW_ERROR_ARGUMENT, "image is NULL");
-    const int64_t size = (int64_t)tw_type_size(image->type);
+    const int64_t size = alignment_of(image->type);
     if (size == 0)
-        return twi_fail(TW_ERROR_ARGUMENT, "image type %d is unknown: use TW_U8 to TW_F64", (int)image->type);
+        return twi_fail(TW_ERROR_ARGUMENT, "image type %d is unknown: use TW_U8 to TW_STATS", (int)image->type);
     if (image->width < 1 || image->height < 1)
         return twi_fail(TW_ERROR_ARGUMENT, "image of %" PRId64 "x%" PRId64 " pixels: both sides must be at least 1",
                         image->width, image->height);
@@ -68,45 +74,53 @@ tw_status tw_image_view(const tw_image *image, int64_t x, int64_t y, int64_t wid
     return TW_OK;
 }
 
-/* Whether two images of equal size and pitch that lie in one allocation share a pixel: rectangles of
-   one parent may interleave in memory without touching. */
-static bool rectangles_meet(const tw_image *a, const tw_image *b, int64_t row)
+/* Whether two images of one pitch that lie in one allocation share a pixel: rectangles of one parent may
+   interleave in memory without touching. a begins first; rows are a_row and b_row bytes long. */
+static bool rectangles_meet(const tw_image *a, const tw_image *b, int64_t a_row, int64_t b_row)
 {
     const int64_t distance = (int64_t)((uintptr_t)b->data - (uintptr_t)a->data);
     const int64_t down = distance / a->pitch; /* distance >= 0 */
     const int64_t right = distance % a->pitch;
     /* b starts `right` bytes into row `down` of a; or, seen from the next row, pitch - right to the left */
-    return (down < a->height && right < row) || (down + 1 < a->height && a->pitch - right < row);
+    return (down < a->height && right < a_row) || (down + 1 < a->height && a->pitch - right < b_row);
 }
 
 static bool overlap(const tw_image *src, const tw_image *dst)
 {
-    int64_t row = 0;
+    int64_t src_row = 0;
+    int64_t dst_row = 0;
     int64_t src_total = 0;
     int64_t dst_total = 0;
-    (void)extent(src, &row, &src_total); /* checked before */
-    (void)extent(dst, &row, &dst_total);
+    (void)extent(src, &src_row, &src_total); /* checked before */
+    (void)extent(dst, &dst_row, &dst_total);
     const uintptr_t s = (uintptr_t)src->data;
     const uintptr_t d = (uintptr_t)dst->data;
     if (s + (uintptr_t)src_total <= d || d + (uintptr_t)dst_total <= s)
         return false;
     if (src->pitch != dst->pitch || src->pitch == 0)
         return true;
-    return s <= d ? rectangles_meet(src, dst, row) : rectangles_meet(dst, src, row);
+    return s <= d ? rectangles_meet(src, dst, src_row, dst_row) : rectangles_meet(dst, src, dst_row, src_row);
 }
 
-tw_status twi_images_check(const tw_image *src, const tw_image *dst, bool *in_place)
+tw_status twi_images_check(const tw_image *src, const tw_image *dst, int64_t width, int64_t height, bool *in_place)
 {
     TWI_TRY(tw_image_check(src));
     TWI_TRY(tw_image_check(dst));
-    if (src->width != dst->width || src->height != dst->height || src->channels != dst->channels)
+    if (dst->width != width || dst->height != height || src->channels != dst->channels)
         return twi_fail(TW_ERROR_ARGUMENT,
-                        "dst is %" PRId64 "x%" PRId64 " with %d channels, src %" PRId64 "x%" PRId64
-                        " with %d: they must agree",
-                        dst->width, dst->height, (int)dst->channels, src->width, src->height, (int)src->channels);
+                        "dst is %" PRId64 "x%" PRId64 " with %d channels, for src of %" PRId64 "x%" PRId64
+                        " with %d it must be %" PRId64 "x%" PRId64 " with %d",
+                        dst->width, dst->height, (int)dst->channels, src->width, src->height, (int)src->channels, width,
+                        height, (int)src->channels);
     if (src->memory != dst->memory)
         return twi_fail(TW_ERROR_ARGUMENT, "src and dst must both live on the host or both on the device");
-    *in_place = src->data == dst->data && src->pitch == dst->pitch && src->type == dst->type;
+    const bool same = src->data == dst->data && src->type == dst->type;
+    if (same && (src->width != width || src->height != height))
+        return twi_fail(TW_ERROR_ARGUMENT,
+                        "dst is src, but a result of %" PRId64 "x%" PRId64 " cannot take the place of %" PRId64
+                        "x%" PRId64 ": in place needs the same size (a square, where rows become columns)",
+                        width, height, src->width, src->height);
+    *in_place = same && src->pitch == dst->pitch;
     if (!*in_place && overlap(src, dst))
         return twi_fail(TW_ERROR_ARGUMENT, "dst overlaps src in part: use the same image for both, or separate ones");
     return TW_OK;

@@ -137,10 +137,13 @@ void tw_plan_destroy(tw_plan *plan)
 static tw_status fits(const tw_plan *plan, const tw_image *src, const tw_image *dst)
 {
     bool in_place = false;
+    int64_t width = 0;
+    int64_t height = 0;
     if (!plan)
         return twi_fail(TW_ERROR_ARGUMENT, "plan is NULL");
     const tw_problem *problem = &plan->problem;
-    TWI_TRY(twi_images_check(src, dst, &in_place));
+    TWI_TRY(tw_image_check(src));
+    TWI_TRY(tw_image_check(dst));
     if (src->type != problem->type || dst->type != problem->out_type || src->channels != problem->channels ||
         src->width != problem->width || src->height != problem->height || src->memory != problem->memory) {
         char text[160];
@@ -150,6 +153,8 @@ static tw_status fits(const tw_plan *plan, const tw_image *src, const tw_image *
                         tw_type_name(src->type), tw_type_name(dst->type), (int)src->channels, src->width, src->height,
                         src->memory == TW_DEVICE ? "device" : "host", text);
     }
+    twi_out_shape(problem, &width, &height);
+    TWI_TRY(twi_images_check(src, dst, width, height, &in_place));
     if (in_place && !problem->in_place)
         return twi_fail(TW_ERROR_ARGUMENT, "dst is src, but the plan was made for separate images: set in_place");
     return TW_OK;

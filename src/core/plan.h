@@ -17,6 +17,7 @@
 #define TWI_ALL_TYPES (TWI_INTEGERS | TWI_FLOATS)
 #define TWI_ALL_BORDERS (TWI_BIT(TW_BORDER_IGNORE) - 1u)  /* all that every filter has */
 #define TWI_ORDER_BORDERS (TWI_BIT(TW_BORDER_COUNT) - 1u) /* those of min and max */
+#define TWI_NO_BORDER TWI_BIT(TW_BORDER_ZERO)             /* operations without a window */
 #define TWI_ALL_CHANNELS (TWI_BIT(1) | TWI_BIT(2) | TWI_BIT(3) | TWI_BIT(4))
 
 /* The work of a run: output rows first ... last-1 of dst. src and dst never overlap here: in place
@@ -41,6 +42,9 @@ typedef struct twi_code {
     tw_status (*prepare)(tw_plan *plan);
     /* Computes the job's rows. Allocates nothing. */
     tw_status (*run)(const tw_plan *plan, const twi_job *job);
+    /* The job always has all rows of dst: any of them may depend on any of src, or the variant divides the work
+       itself (on the CPU by twi_cpu_parallel). Otherwise output row y reads the window's rows around source row y. */
+    bool whole;
     /* Frees what prepare took by its own means; may be NULL. */
     void (*release)(tw_plan *plan);
 } twi_code;
@@ -141,12 +145,16 @@ tw_status twi_run_kept(tw_context *context, const tw_problem *problem, const tw_
 /* Calls the progress callback, if any; TW_ERROR_CANCELLED if it asks to stop. */
 tw_status twi_report(const tw_context *context, double done);
 
-/* The fields that every operation on two images has; dst's type is free here. */
-tw_status twi_problem_begin(tw_op op, const tw_image *src, const tw_image *dst, const tw_window *window,
-                            const tw_border *border, tw_problem *problem);
+/* Completes a problem that has all of the operation's own fields with what the images say, and checks everything. */
+tw_status twi_problem_complete(const tw_image *src, const tw_image *dst, tw_problem *problem);
+/* The size of dst. */
+void twi_out_shape(const tw_problem *problem, int64_t *width, int64_t *height);
 /* Bytes of the problem's arrays, and a problem that points to copies of them in `memory` (so many bytes). */
 size_t twi_problem_array_bytes(const tw_problem *problem);
 void twi_problem_copy(const tw_problem *problem, void *memory, tw_problem *copy);
+
+/* The steps of a tw_turn. */
+enum { TWI_TURN_EXCHANGE = 1, TWI_TURN_LEFT_RIGHT = 2, TWI_TURN_TOP_BOTTOM = 4 };
 
 /* How many positions of the window take part in min, max and rank. */
 int64_t twi_footprint_count(const tw_window *window, const uint8_t *footprint);
@@ -160,12 +168,12 @@ void twi_gaussian_fixed(const double *weights, int32_t taps, int32_t *fixed);
 /* Whether a gaussian is done in fixed point by definition: u8, both axes longer than a tap, both sigmas 0.5 or more. */
 bool twi_gaussian_is_fixed(const tw_problem *problem);
 
-/* A problem checked as a whole: every field in range. For operations' *_problem functions. */
+/* A problem checked as a whole: every field in range. */
 tw_status twi_problem_check(const tw_problem *problem);
 bool twi_problem_equal(const tw_problem *a, const tw_problem *b);
 
-/* The descriptors of a two-image operation: sound, equal in size and place, no partial overlap.
+/* The descriptors of a two-image operation: sound, dst of that size, both in one place, no partial overlap.
  *in_place tells whether dst is src. */
-tw_status twi_images_check(const tw_image *src, const tw_image *dst, bool *in_place);
+tw_status twi_images_check(const tw_image *src, const tw_image *dst, int64_t width, int64_t height, bool *in_place);
 
 #endif

@@ -26,32 +26,6 @@ static bool holds(tw_type type, double value)
     return value >= range[type].low && value <= range[type].high && value == floor(value);
 }
 
-tw_status twi_problem_begin(tw_op op, const tw_image *src, const tw_image *dst, const tw_window *window,
-                            const tw_border *border, tw_problem *problem)
-{
-    bool in_place = false;
-    TWI_TRY(twi_images_check(src, dst, &in_place));
-    *problem = (tw_problem){
-        .op = op,
-        .type = src->type,
-        .out_type = dst->type,
-        .channels = src->channels,
-        .width = src->width,
-        .height = src->height,
-        .window = *window,
-        .border = *border,
-        .memory = src->memory,
-        .in_place = in_place,
-        .divisor = 1,
-    };
-    return TW_OK;
-}
-
-static bool is_order(tw_op op)
-{
-    return op == TW_OP_MIN || op == TW_OP_MAX || op == TW_OP_RANK;
-}
-
 static tw_status check_window(const tw_problem *problem)
 {
     const tw_window *window = &problem->window;
@@ -118,14 +92,77 @@ static tw_status check_order(const tw_problem *problem)
     return TW_OK;
 }
 
+static tw_status check_turn(const tw_problem *problem)
+{
+    if ((unsigned)problem->turn < 1 || (unsigned)problem->turn >= TW_TURN_COUNT)
+        return twi_fail(TW_ERROR_ARGUMENT, "turn %d is unknown: use TW_TRANSPOSE to TW_TRANSVERSE", (int)problem->turn);
+    return TW_OK;
+}
+
+/* ---- What each operation asks of a problem -------------------------------------------------------- */
+
+static const struct {
+    bool window;                                   /* it has a window and a border */
+    unsigned types;                                /* of src */
+    unsigned out_types;                            /* of dst; 0: the type of src */
+    tw_status (*check)(const tw_problem *problem); /* of what it alone has */
+} rules[TW_OP_COUNT] = {
+    [TW_OP_BOX] = {true, TWI_ALL_TYPES, 0, NULL},
+    [TW_OP_CORRELATE] = {true, TWI_ALL_TYPES, TWI_ALL_TYPES, check_mask},
+    [TW_OP_SEPCONV] = {true, TWI_ALL_TYPES, TWI_ALL_TYPES, check_mask},
+    [TW_OP_GAUSSIAN] = {true, TWI_ALL_TYPES, 0, NULL},
+    [TW_OP_MIN] = {true, TWI_ALL_TYPES, 0, check_order},
+    [TW_OP_MAX] = {true, TWI_ALL_TYPES, 0, check_order},
+    [TW_OP_RANK] = {true, TWI_ALL_TYPES, 0, check_order},
+    [TW_OP_TRANSPOSE] = {false, TWI_ALL_TYPES, 0, check_turn},
+};
+
+void twi_out_shape(const tw_problem *problem, int64_t *width, int64_t *height)
+{
+    const bool exchange = problem->op == TW_OP_TRANSPOSE && ((unsigned)problem->turn & TWI_TURN_EXCHANGE);
+    *width = exchange ? problem->height : problem->width;
+    *height = exchange ? problem->width : problem->height;
+}
+
+/* "u8, u16 or f32", the types of a set. */
+static const char *list_types(unsigned set, char *text, size_t size)
+{
+    text[0] = '\0';
+    for (tw_type type = TW_U8; type < TW_ELEMENT_COUNT; type++) {
+        const size_t used = strlen(text);
+        if (set & TWI_BIT(type))
+            (void)snprintf(text + used, size - used, "%s%s",
+                           used == 0                           ? ""
+                           : set < TWI_BIT((unsigned)type + 1) ? " or "
+                                                               : ", ",
+                           tw_type_name(type));
+    }
+    return text;
+}
+
+static tw_status check_types(const tw_problem *problem)
+{
+    const unsigned types = rules[problem->op].types;
+    const unsigned out_types = rules[problem->op].out_types;
+    char known[80];
+    if ((unsigned)problem->type >= TW_ELEMENT_COUNT || !(types & TWI_BIT(problem->type)))
+        return twi_fail(TW_ERROR_ARGUMENT, "%s does not take elements of type %s (%d): use %s", tw_op_name(problem->op),
+                        tw_type_name(problem->type), (int)problem->type, list_types(types, known, sizeof known));
+    if (out_types == 0 && problem->out_type != problem->type)
+        return twi_fail(TW_ERROR_ARGUMENT, "dst is %s, src %s: %s keeps the type", tw_type_name(problem->out_type),
+                        tw_type_name(problem->type), tw_op_name(problem->op));
+    if (out_types != 0 &&
+        ((unsigned)problem->out_type >= TW_ELEMENT_COUNT || !(out_types & TWI_BIT(problem->out_type))))
+        return twi_fail(TW_ERROR_ARGUMENT, "%s does not make elements of type %s (%d): use %s", tw_op_name(problem->op),
+                        tw_type_name(problem->out_type), (int)problem->out_type,
+                        list_types(out_types, known, sizeof known));
+    return TW_OK;
+}
+
 tw_status twi_problem_check(const tw_problem *problem)
 {
     if ((unsigned)problem->op >= TW_OP_COUNT)
         return twi_fail(TW_ERROR_ARGUMENT, "operation %d is unknown", (int)problem->op);
-    if ((unsigned)problem->type >= TW_TYPE_COUNT)
-        return twi_fail(TW_ERROR_ARGUMENT, "type %d is unknown: use TW_U8 to TW_F64", (int)problem->type);
-    if ((unsigned)problem->out_type >= TW_TYPE_COUNT)
-        return twi_fail(TW_ERROR_ARGUMENT, "output type %d is unknown: use TW_U8 to TW_F64", (int)problem->out_type);
     if (problem->channels < 1 || problem->channels > 4 || problem->width < 1 || problem->height < 1)
         return twi_fail(TW_ERROR_ARGUMENT, "a problem of %" PRId64 "x%" PRId64 " pixels with %d channels",
                         problem->width, problem->height, (int)problem->channels);
@@ -134,14 +171,29 @@ tw_status twi_problem_check(const tw_problem *problem)
                         (int)problem->rounding);
     if (problem->memory != TW_HOST && problem->memory != TW_DEVICE)
         return twi_fail(TW_ERROR_ARGUMENT, "memory %d is unknown: use TW_HOST or TW_DEVICE", (int)problem->memory);
+    TWI_TRY(check_types(problem));
     TWI_TRY(check_window(problem));
     TWI_TRY(check_border(problem));
-    if (problem->op == TW_OP_CORRELATE || problem->op == TW_OP_SEPCONV)
-        return check_mask(problem);
-    if (problem->out_type != problem->type)
-        return twi_fail(TW_ERROR_ARGUMENT, "dst is %s, src %s: %s keeps the type", tw_type_name(problem->out_type),
-                        tw_type_name(problem->type), tw_op_name(problem->op));
-    return is_order(problem->op) ? check_order(problem) : TW_OK;
+    return rules[problem->op].check ? rules[problem->op].check(problem) : TW_OK;
+}
+
+tw_status twi_problem_complete(const tw_image *src, const tw_image *dst, tw_problem *problem)
+{
+    int64_t width = 0;
+    int64_t height = 0;
+    TWI_TRY(tw_image_check(src));
+    TWI_TRY(tw_image_check(dst));
+    problem->type = src->type;
+    problem->out_type = dst->type;
+    problem->channels = src->channels;
+    problem->width = src->width;
+    problem->height = src->height;
+    problem->memory = src->memory;
+    if (!rules[problem->op].window)
+        problem->window = (tw_window){1, 1, 0, 0};
+    twi_out_shape(problem, &width, &height);
+    TWI_TRY(twi_images_check(src, dst, width, height, &problem->in_place));
+    return twi_problem_check(problem);
 }
 
 int64_t twi_footprint_count(const tw_window *window, const uint8_t *footprint)
@@ -157,20 +209,55 @@ int64_t twi_footprint_count(const tw_window *window, const uint8_t *footprint)
 
 /* ---- Arrays: mask, column and footprint ------------------------------------------------------- */
 
-static size_t values_bytes(const tw_values *values, size_t count)
+enum { MASK, COLUMN, FOOTPRINT, ARRAYS };
+
+typedef struct array {
+    const void *data; /* NULL: the problem has none */
+    size_t bytes;
+} array;
+
+static array array_of_values(const tw_values *values, size_t count)
 {
-    return values->integers ? count * sizeof *values->integers : values->floats ? count * sizeof *values->floats : 0;
+    if (values->integers)
+        return (array){values->integers, count * sizeof *values->integers};
+    return (array){values->floats, values->floats ? count * sizeof *values->floats : 0};
 }
 
-static const void *values_data(const tw_values *values)
-{
-    return values->integers ? (const void *)values->integers : values->floats;
-}
-
-static size_t mask_count(const tw_problem *problem)
+static array array_of(const tw_problem *problem, int which)
 {
     const size_t width = (size_t)problem->window.width;
-    return problem->op == TW_OP_SEPCONV ? width : width * (size_t)problem->window.height;
+    const size_t height = (size_t)problem->window.height;
+    switch (which) {
+    case MASK:
+        return array_of_values(&problem->mask, problem->op == TW_OP_SEPCONV ? width : width * height);
+    case COLUMN:
+        return array_of_values(&problem->column, height);
+    default:
+        return (array){problem->footprint, problem->footprint ? width * height : 0};
+    }
+}
+
+static void set_values(tw_values *values, const void *data)
+{
+    if (values->integers)
+        values->integers = data;
+    else
+        values->floats = data;
+}
+
+static void set_array(tw_problem *problem, int which, const void *data)
+{
+    switch (which) {
+    case MASK:
+        set_values(&problem->mask, data);
+        break;
+    case COLUMN:
+        set_values(&problem->column, data);
+        break;
+    default:
+        problem->footprint = data;
+        break;
+    }
 }
 
 static size_t round_up(size_t bytes)
@@ -180,49 +267,36 @@ static size_t round_up(size_t bytes)
 
 size_t twi_problem_array_bytes(const tw_problem *problem)
 {
-    const size_t positions = (size_t)problem->window.width * (size_t)problem->window.height;
-    return round_up(values_bytes(&problem->mask, mask_count(problem))) +
-           round_up(values_bytes(&problem->column, (size_t)problem->window.height)) +
-           (problem->footprint ? positions : 0);
-}
-
-static char *copy_values(tw_values *values, size_t count, char *memory)
-{
-    const size_t bytes = values_bytes(values, count);
-    if (bytes == 0)
-        return memory;
-    memcpy(memory, values_data(values), bytes);
-    if (values->integers)
-        values->integers = (const int32_t *)(const void *)memory;
-    else
-        values->floats = (const double *)(const void *)memory;
-    return memory + round_up(bytes);
+    size_t bytes = 0;
+    for (int i = 0; i < ARRAYS; i++)
+        bytes += round_up(array_of(problem, i).bytes);
+    return bytes;
 }
 
 void twi_problem_copy(const tw_problem *problem, void *memory, tw_problem *copy)
 {
+    char *at = memory;
     *copy = *problem;
-    char *at = copy_values(&copy->mask, mask_count(problem), memory);
-    at = copy_values(&copy->column, (size_t)problem->window.height, at);
-    if (problem->footprint) {
-        memcpy(at, problem->footprint, (size_t)problem->window.width * (size_t)problem->window.height);
-        copy->footprint = (const uint8_t *)at;
+    for (int i = 0; i < ARRAYS; i++) {
+        const array from = array_of(problem, i);
+        if (!from.data)
+            continue;
+        memcpy(at, from.data, from.bytes);
+        set_array(copy, i, at);
+        at += round_up(from.bytes);
     }
 }
 
-static bool same_values(const tw_values *a, const tw_values *b, size_t count)
+/* Of problems with the same operation and window, so that the sizes tell integers from floats. */
+static bool same_arrays(const tw_problem *a, const tw_problem *b)
 {
-    if (!a->integers != !b->integers || !a->floats != !b->floats)
-        return false;
-    const size_t bytes = values_bytes(a, count);
-    return bytes == 0 || memcmp(values_data(a), values_data(b), bytes) == 0;
-}
-
-static bool same_footprint(const tw_problem *a, const tw_problem *b)
-{
-    if (!a->footprint || !b->footprint)
-        return !a->footprint && !b->footprint;
-    return memcmp(a->footprint, b->footprint, (size_t)a->window.width * (size_t)a->window.height) == 0;
+    for (int i = 0; i < ARRAYS; i++) {
+        const array left = array_of(a, i);
+        const array right = array_of(b, i);
+        if (left.bytes != right.bytes || (left.bytes > 0 && memcmp(left.data, right.data, left.bytes) != 0))
+            return false;
+    }
+    return true;
 }
 
 static bool same_border(tw_border a, tw_border b)
@@ -242,8 +316,7 @@ bool twi_problem_equal(const tw_problem *a, const tw_problem *b)
            a->window.anchor_y == b->window.anchor_y && same_border(a->border, b->border) &&
            a->rounding == b->rounding && a->memory == b->memory && a->in_place == b->in_place &&
            a->divisor == b->divisor && a->offset == b->offset && a->sigma_x == b->sigma_x && a->sigma_y == b->sigma_y &&
-           a->rank == b->rank && same_values(&a->mask, &b->mask, mask_count(a)) &&
-           same_values(&a->column, &b->column, (size_t)a->window.height) && same_footprint(a, b);
+           a->rank == b->rank && a->turn == b->turn && a->axis == b->axis && same_arrays(a, b);
 }
 
 /* ---- Text ---------------------------------------------------------------------------------------- */
@@ -259,18 +332,17 @@ uint32_t twi_hash(uint32_t seed, const void *data, size_t bytes)
 static uint32_t array_hash(const tw_problem *problem)
 {
     uint32_t value = TWI_HASH_SEED;
-    value = twi_hash(value, values_data(&problem->mask), values_bytes(&problem->mask, mask_count(problem)));
-    value =
-        twi_hash(value, values_data(&problem->column), values_bytes(&problem->column, (size_t)problem->window.height));
-    if (problem->footprint)
-        value = twi_hash(value, problem->footprint, (size_t)problem->window.width * (size_t)problem->window.height);
+    for (int i = 0; i < ARRAYS; i++)
+        value = twi_hash(value, array_of(problem, i).data, array_of(problem, i).bytes);
     return value;
 }
 
-static bool fits_in_8_bits(const tw_values *values, size_t count)
+/* Of an array of int32, or none. */
+static bool fits_in_8_bits(array integers)
 {
-    for (size_t i = 0; values->integers && i < count; i++)
-        if (values->integers[i] < INT8_MIN || values->integers[i] > INT8_MAX)
+    const int32_t *value = integers.data;
+    for (size_t i = 0; i < integers.bytes / sizeof *value; i++)
+        if (value[i] < INT8_MIN || value[i] > INT8_MAX)
             return false;
     return true;
 }
@@ -280,10 +352,7 @@ static const char *mask_class(const tw_problem *problem)
 {
     if (!problem->mask.integers)
         return "float";
-    return fits_in_8_bits(&problem->mask, mask_count(problem)) &&
-                   fits_in_8_bits(&problem->column, (size_t)problem->window.height)
-               ? "int8"
-               : "int32";
+    return fits_in_8_bits(array_of(problem, MASK)) && fits_in_8_bits(array_of(problem, COLUMN)) ? "int8" : "int32";
 }
 
 /* What only this operation has, with a blank before it; numbers that decide no speed only if `exact`. */
@@ -308,6 +377,9 @@ static void own_text(const tw_problem *problem, bool exact, char *text, size_t s
     case TW_OP_RANK:
         (void)snprintf(text, size, " k%" PRId64, problem->rank);
         break;
+    case TW_OP_TRANSPOSE:
+        (void)snprintf(text, size, " %s", tw_turn_name(problem->turn));
+        break;
     default:
         break;
     }
@@ -317,43 +389,56 @@ static void own_text(const tw_problem *problem, bool exact, char *text, size_t s
     }
 }
 
+/* The window and how it is read, with a blank before them; likewise. */
+static void window_text(const tw_problem *problem, bool exact, char *text, size_t size)
+{
+    const tw_window *window = &problem->window;
+    char anchor[32] = "";
+    char value[32] = "";
+    text[0] = '\0';
+    if ((unsigned)problem->op < TW_OP_COUNT && !rules[problem->op].window)
+        return;
+    if (exact)
+        (void)snprintf(anchor, sizeof anchor, " a%d,%d", (int)window->anchor_x, (int)window->anchor_y);
+    if (exact && problem->border.mode == TW_BORDER_CONSTANT)
+        (void)snprintf(value, sizeof value, ":%.17g", problem->border.value);
+    (void)snprintf(text, size, " s%dx%d%s %s%s %s", (int)window->width, (int)window->height, anchor,
+                   tw_border_name(problem->border.mode), value, tw_rounding_name(problem->rounding));
+}
+
+static size_t problem_text(const tw_problem *problem, bool exact, char *text, size_t size)
+{
+    char extent[48] = "";
+    char place[20] = "";
+    char window[128];
+    char own[96];
+    const bool keeps_type = problem->out_type == problem->type;
+    if (exact) {
+        (void)snprintf(extent, sizeof extent, " %" PRId64 "x%" PRId64, problem->width, problem->height);
+        (void)snprintf(place, sizeof place, " %s%s", problem->memory == TW_DEVICE ? "device" : "host",
+                       problem->in_place ? " in-place" : "");
+    }
+    window_text(problem, exact, window, sizeof window);
+    own_text(problem, exact, own, sizeof own);
+    const int length =
+        snprintf(text, size, "%s %s%s%s c%d%s%s%s%s", tw_op_name(problem->op), tw_type_name(problem->type),
+                 keeps_type ? "" : ">", keeps_type ? "" : tw_type_name(problem->out_type), (int)problem->channels,
+                 extent, window, place, own);
+    return length < 0 ? 0 : (size_t)length;
+}
+
 size_t twi_problem_class(const tw_problem *problem, char *text, size_t size)
 {
-    char out[8] = "";
-    char own[96];
-    if (problem->out_type != problem->type)
-        (void)snprintf(out, sizeof out, ">%s", tw_type_name(problem->out_type));
-    own_text(problem, false, own, sizeof own);
-    const int length =
-        snprintf(text, size, "%s %s%s c%d s%dx%d %s %s%s", tw_op_name(problem->op), tw_type_name(problem->type), out,
-                 (int)problem->channels, (int)problem->window.width, (int)problem->window.height,
-                 tw_border_name(problem->border.mode), tw_rounding_name(problem->rounding), own);
-    return length < 0 ? 0 : (size_t)length;
+    return problem_text(problem, false, text, size);
 }
 
 size_t tw_problem_text(const tw_problem *problem, char *text, size_t size)
 {
-    char border[48];
-    char out[8] = "";
-    char own[96];
-    if (!problem) {
-        if (size > 0)
-            text[0] = '\0';
-        return 0;
-    }
-    const bool constant = problem->border.mode == TW_BORDER_CONSTANT;
-    (void)snprintf(border, sizeof border, constant ? "%s:%.17g" : "%s", tw_border_name(problem->border.mode),
-                   problem->border.value);
-    if (problem->out_type != problem->type)
-        (void)snprintf(out, sizeof out, ">%s", tw_type_name(problem->out_type));
-    own_text(problem, true, own, sizeof own);
-    const int length =
-        snprintf(text, size, "%s %s%s c%d %" PRId64 "x%" PRId64 " s%dx%d a%d,%d %s %s %s%s%s", tw_op_name(problem->op),
-                 tw_type_name(problem->type), out, (int)problem->channels, problem->width, problem->height,
-                 (int)problem->window.width, (int)problem->window.height, (int)problem->window.anchor_x,
-                 (int)problem->window.anchor_y, border, tw_rounding_name(problem->rounding),
-                 problem->memory == TW_DEVICE ? "device" : "host", problem->in_place ? " in-place" : "", own);
-    return length < 0 ? 0 : (size_t)length;
+    if (problem)
+        return problem_text(problem, true, text, size);
+    if (size > 0)
+        text[0] = '\0';
+    return 0;
 }
 
 tw_window tw_window_centred(int32_t width, int32_t height)

@@ -52,18 +52,20 @@ const char *tw_status_name(tw_status status)
 
 const char *tw_type_name(tw_type type)
 {
-    static const char *const names[TW_TYPE_COUNT] = {
-        [TW_U8] = "u8", [TW_U16] = "u16", [TW_I16] = "i16", [TW_I32] = "i32", [TW_F32] = "f32", [TW_F64] = "f64",
+    static const char *const names[TW_ELEMENT_COUNT] = {
+        [TW_U8] = "u8",   [TW_U16] = "u16", [TW_I16] = "i16", [TW_I32] = "i32", [TW_F32] = "f32",
+        [TW_F64] = "f64", [TW_U32] = "u32", [TW_I64] = "i64", [TW_U64] = "u64", [TW_STATS] = "stats",
     };
-    return name_of(names, TW_TYPE_COUNT, (unsigned)type);
+    return name_of(names, TW_ELEMENT_COUNT, (unsigned)type);
 }
 
 size_t tw_type_size(tw_type type)
 {
-    static const size_t sizes[TW_TYPE_COUNT] = {
-        [TW_U8] = 1, [TW_U16] = 2, [TW_I16] = 2, [TW_I32] = 4, [TW_F32] = 4, [TW_F64] = 8,
+    static const size_t sizes[TW_ELEMENT_COUNT] = {
+        [TW_U8] = 1,  [TW_U16] = 2, [TW_I16] = 2, [TW_I32] = 4, [TW_F32] = 4,
+        [TW_F64] = 8, [TW_U32] = 4, [TW_I64] = 8, [TW_U64] = 8, [TW_STATS] = sizeof(tw_stats),
     };
-    return (unsigned)type < TW_TYPE_COUNT ? sizes[type] : 0;
+    return (unsigned)type < TW_ELEMENT_COUNT ? sizes[type] : 0;
 }
 
 _Static_assert((int)TWI_ZERO == (int)TW_BORDER_ZERO && (int)TWI_CONSTANT == (int)TW_BORDER_CONSTANT &&
@@ -106,7 +108,28 @@ const char *tw_op_name(tw_op op)
         [TW_OP_BOX] = "box",         [TW_OP_CORRELATE] = "correlate",
         [TW_OP_SEPCONV] = "sepconv", [TW_OP_GAUSSIAN] = "gaussian",
         [TW_OP_MIN] = "min",         [TW_OP_MAX] = "max",
-        [TW_OP_RANK] = "rank",
+        [TW_OP_RANK] = "rank",       [TW_OP_TRANSPOSE] = "transpose",
     };
     return name_of(names, TW_OP_COUNT, (unsigned)op);
+}
+
+const char *tw_axis_name(tw_axis axis)
+{
+    static const char *const names[TW_AXIS_COUNT] = {[TW_AXIS_X] = "x", [TW_AXIS_Y] = "y", [TW_AXIS_ALL] = "all"};
+    return name_of(names, TW_AXIS_COUNT, (unsigned)axis);
+}
+
+const char *tw_turn_name(tw_turn turn)
+{
+    static const char *const names[TW_TURN_COUNT] = {
+        [0] = "unknown",
+        [TW_TRANSPOSE] = "transpose",
+        [TW_FLIP_HORIZONTAL] = "flip-horizontal",
+        [TW_ROTATE_90] = "rotate-90",
+        [TW_FLIP_VERTICAL] = "flip-vertical",
+        [TW_ROTATE_270] = "rotate-270",
+        [TW_ROTATE_180] = "rotate-180",
+        [TW_TRANSVERSE] = "transverse",
+    };
+    return name_of(names, TW_TURN_COUNT, (unsigned)turn);
 }

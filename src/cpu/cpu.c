@@ -65,21 +65,19 @@ static tw_status copy_cpu(tw_context *context, const tw_image *src, const tw_ima
     return TW_OK;
 }
 
-/* Runs rows first ... last-1, an equal band for each thread. The first failure is the result. */
-static tw_status run_bands(const tw_plan *plan, const twi_job *whole)
+tw_status twi_cpu_parallel(const tw_plan *plan, int64_t count, twi_cpu_part *part, void *argument)
 {
-    const int64_t rows = whole->last - whole->first;
-    const int threads = (int)twi_min_i64(plan->context->threads, rows);
+    const int threads = (int)twi_min_i64(plan->context->threads, count);
     tw_status result = TW_OK;
 #pragma omp parallel num_threads(threads)
     {
         const int worker = omp_get_thread_num();
         const int workers = omp_get_num_threads();
-        twi_job job = *whole;
-        job.first = whole->first + rows * worker / workers;
-        job.last = whole->first + rows * (worker + 1) / workers;
-        job.worker = worker;
-        const tw_status status = plan->variant->code->run(plan, &job);
+        const int64_t share = count / workers; /* not count * worker / workers: the product may overflow */
+        const int64_t rest = count % workers;
+        const int64_t first = share * worker + rest * worker / workers;
+        const int64_t last = share * (worker + 1) + rest * (worker + 1) / workers;
+        const tw_status status = part(argument, first, last, worker);
         if (status != TW_OK) {
 #pragma omp atomic write
             result = status;
@@ -88,19 +86,41 @@ static tw_status run_bands(const tw_plan *plan, const twi_job *whole)
     return result;
 }
 
+typedef struct bands {
+    const tw_plan *plan;
+    const twi_job *job;
+} bands;
+
+static tw_status run_band(void *argument, int64_t first, int64_t last, int worker)
+{
+    const bands *b = argument;
+    twi_job job = *b->job;
+    job.first += first;
+    job.last = b->job->first + last;
+    job.worker = worker;
+    return b->plan->variant->code->run(b->plan, &job);
+}
+
+/* Runs the job's rows, an equal band for each thread. */
+static tw_status run_bands(const tw_plan *plan, const twi_job *job)
+{
+    bands b = {plan, job};
+    return twi_cpu_parallel(plan, job->last - job->first, run_band, &b);
+}
+
 /* Rows between two progress reports: enough that starting a band, which reads a window's height of
    rows, stays a small part of the work. */
-static int64_t rows_per_report(const tw_plan *plan)
+static int64_t rows_per_report(const tw_plan *plan, int64_t height)
 {
-    const int64_t share = (plan->problem.height + 31) / 32;
+    const int64_t share = (height + 31) / 32;
     const int64_t floor_rows = 16 * (int64_t)plan->problem.window.height * plan->context->threads;
-    return plan->context->progress ? twi_max_i64(share, floor_rows) : plan->problem.height;
+    return plan->context->progress && !plan->variant->code->whole ? twi_max_i64(share, floor_rows) : height;
 }
 
 static tw_status run_cpu(tw_plan *plan, const tw_image *src, const tw_image *dst)
 {
-    const int64_t height = plan->problem.height;
-    const int64_t step = rows_per_report(plan);
+    const int64_t height = dst->height;
+    const int64_t step = rows_per_report(plan, height);
     twi_job job = {.src = *src, .dst = *dst};
     if (src->data == dst->data) {
         job.src.data = plan->copy;
@@ -109,7 +129,7 @@ static tw_status run_cpu(tw_plan *plan, const tw_image *src, const tw_image *dst
     }
     for (job.first = 0; job.first < height; job.first = job.last) {
         job.last = twi_min_i64(height, job.first + step);
-        TWI_TRY(run_bands(plan, &job));
+        TWI_TRY(plan->variant->code->whole ? plan->variant->code->run(plan, &job) : run_bands(plan, &job));
         TWI_TRY(twi_report(plan->context, (double)job.last / (double)height));
     }
     return TW_OK;

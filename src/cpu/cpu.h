@@ -28,6 +28,11 @@ const char *twi_cpu_refuses_avx2(const tw_context *context, const tw_problem *pr
 const char *twi_cpu_refuses_avx512(const tw_context *context, const tw_problem *problem);
 const char *twi_cpu_refuses_avx512_vnni(const tw_context *context, const tw_problem *problem);
 
+/* For variants that are `whole`: calls part() from the context's threads, each for an equal share of 0 ... count-1 and
+   with a number of its own below the context's threads. The result is a failure if any part has one. */
+typedef tw_status twi_cpu_part(void *argument, int64_t first, int64_t last, int worker);
+tw_status twi_cpu_parallel(const tw_plan *plan, int64_t count, twi_cpu_part *part, void *argument);
+
 /* The back end's `subtract`. */
 tw_status twi_cpu_subtract(tw_context *context, const tw_image *a, const tw_image *b, const tw_image *dst);
 

@@ -369,7 +369,7 @@ static tw_status subtract_cuda(tw_context *context, const tw_image *a, const tw_
 tw_status twi_cuda_start(const tw_plan *plan, const tw_image *src, const tw_image *dst, cudaStream_t stream,
                          twi_job *job)
 {
-    *job = (twi_job){.src = *src, .dst = *dst, .last = plan->problem.height, .stream = stream};
+    *job = (twi_job){.src = *src, .dst = *dst, .last = dst->height, .stream = stream};
     if (src->data != dst->data)
         return TW_OK;
     job->src.data = plan->copy;
@@ -379,18 +379,18 @@ tw_status twi_cuda_start(const tw_plan *plan, const tw_image *src, const tw_imag
 }
 
 /* Rows between two progress reports; without a callback all rows are one piece of work. */
-static int64_t rows_per_report(const tw_plan *plan)
+static int64_t rows_per_report(const tw_plan *plan, int64_t height)
 {
-    const tw_problem *problem = &plan->problem;
-    const int64_t share = (problem->height + 31) / 32;
-    return plan->context->progress ? twi_max_i64(share, 8 * (int64_t)problem->window.height) : problem->height;
+    const int64_t floor_rows = 8 * (int64_t)plan->problem.window.height;
+    const bool pieces = plan->context->progress && !plan->variant->code->whole;
+    return pieces ? twi_max_i64((height + 31) / 32, floor_rows) : height;
 }
 
 static tw_status run_device(const tw_plan *plan, const tw_image *src, const tw_image *dst)
 {
     cudaStream_t stream = twi_cuda_state_of(plan->context)->compute;
-    const int64_t height = plan->problem.height;
-    const int64_t step = rows_per_report(plan);
+    const int64_t height = dst->height;
+    const int64_t step = rows_per_report(plan, height);
     twi_job job;
     TWI_TRY(twi_cuda_start(plan, src, dst, stream, &job));
     for (job.first = 0; job.first < height; job.first = job.last) {

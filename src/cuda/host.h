@@ -54,7 +54,8 @@ typedef struct twi_cuda_state {
     /* Host images pass through these; they only grow (transfer.c). */
     void *device_src;
     void *device_dst;
-    size_t device_bytes; /* of each */
+    size_t device_src_bytes;
+    size_t device_dst_bytes;
     void *ring_in;       /* page-locked, TWI_CUDA_SLOTS pieces */
     void *ring_out;
     size_t ring_bytes; /* of each */

@@ -8,6 +8,8 @@
  * One thread, the conductor, makes all CUDA calls; it is the caller's, so progress is reported from there.
  * The other threads only copy memory.
  *
+ * A variant that needs the whole image runs once, when all of it is on its way.
+ *
  * In place (dst is src) needs no copy: uploads queue rows in ascending order, and an output row is computed
  * only once all rows down to itself have been uploaded (rows_needed() is never below `last`), so a row of
  * the host image is overwritten after it has been read, and every later reader finds it on the device.
@@ -28,17 +30,21 @@ enum {
     PINNED_PIECES = 64,
 };
 
-typedef struct pipeline {
-    const tw_plan *plan;
-    const tw_image *src; /* on the host */
-    const tw_image *dst;
-    twi_job job;    /* on the device */
-    int64_t row_in; /* bytes */
-    int64_t row_out;
+/* A host image and how it is cut: pieces of whole rows, the last one perhaps shorter. */
+typedef struct side {
+    const tw_image *image;
+    int64_t row;    /* bytes */
     int64_t piece;  /* rows */
     int64_t pieces; /* of the image */
-    bool stage_in;
-    bool stage_out;
+    bool staged;    /* its pieces pass through a ring */
+    char *ring;
+} side;
+
+typedef struct pipeline {
+    const tw_plan *plan;
+    side in;
+    side out;
+    twi_job job; /* on the device */
 
     /* The conductor's: what has been queued. */
     int64_t sent;     /* pieces, upwards */
@@ -81,13 +87,16 @@ static bool can_stage(int64_t row, int64_t height)
     return row <= LONGEST_STAGED && row * height >= SMALLEST_STAGED;
 }
 
-static void free_device_images(twi_cuda_state *state)
+static tw_status grow_device(void **memory, size_t *size, size_t bytes)
 {
-    (void)cudaFree(state->device_src);
-    (void)cudaFree(state->device_dst);
-    state->device_src = NULL;
-    state->device_dst = NULL;
-    state->device_bytes = 0;
+    if (bytes <= *size)
+        return TW_OK;
+    (void)cudaFree(*memory);
+    *memory = NULL;
+    *size = 0;
+    TWI_TRY(twi_cuda_allocate_device(bytes, memory));
+    *size = bytes;
+    return TW_OK;
 }
 
 static void free_rings(twi_cuda_state *state)
@@ -97,22 +106,6 @@ static void free_rings(twi_cuda_state *state)
     state->ring_in = NULL;
     state->ring_out = NULL;
     state->ring_bytes = 0;
-}
-
-static tw_status reserve_device_images(twi_cuda_state *state, size_t bytes)
-{
-    if (bytes <= state->device_bytes)
-        return TW_OK;
-    free_device_images(state);
-    tw_status status = twi_cuda_allocate_device(bytes, &state->device_src);
-    if (status == TW_OK)
-        status = twi_cuda_allocate_device(bytes, &state->device_dst);
-    if (status != TW_OK) {
-        free_device_images(state);
-        return status;
-    }
-    state->device_bytes = bytes;
-    return TW_OK;
 }
 
 static tw_status reserve_rings(twi_cuda_state *state, size_t bytes)
@@ -137,58 +130,77 @@ static int64_t device_pitch(int64_t row)
     return (row + 255) / 256 * 256;
 }
 
-/* The larger of the bytes of a source's and an output's row. */
-static int64_t larger_row(const tw_problem *problem)
+/* Bytes of a device image with rows of `row` bytes. */
+static bool device_bytes(int64_t row, int64_t height, int64_t *bytes)
 {
-    return twi_max_i64(twi_cuda_row_bytes(problem, problem->type), twi_cuda_row_bytes(problem, problem->out_type));
+    return row <= INT64_MAX - 255 && twi_mul_i64(device_pitch(row), height, bytes);
+}
+
+/* Bytes of a ring for such an image, 0 if it needs none. */
+static int64_t ring_bytes(int64_t row, int64_t height)
+{
+    if (!can_stage(row, height))
+        return 0;
+    const int64_t piece = staged_rows(row, height);
+    const int64_t pieces = (height + piece - 1) / piece;
+    return twi_min_i64(pieces, TWI_CUDA_SLOTS) * piece * row;
 }
 
 tw_status twi_cuda_reserve(tw_plan *plan)
 {
     const tw_problem *problem = &plan->problem;
-    const int64_t height = problem->height;
-    const int64_t row_limit = INT64_MAX / 64 / 256; /* far above any memory, far below overflow */
     twi_cuda_state *state = twi_cuda_state_of(plan->context);
-    int64_t bytes = 0;
-    if (problem->width > row_limit || !twi_mul_i64(device_pitch(larger_row(problem)), height, &bytes))
+    int64_t width = 0;
+    int64_t height = 0;
+    int64_t row_in = 0;
+    int64_t row_out = 0;
+    int64_t bytes_in = 0;
+    int64_t bytes_out = 0;
+    twi_out_shape(problem, &width, &height);
+    if (!twi_mul_i64(problem->width, problem->channels * (int64_t)tw_type_size(problem->type), &row_in) ||
+        !twi_mul_i64(width, problem->channels * (int64_t)tw_type_size(problem->out_type), &row_out) ||
+        !device_bytes(row_in, problem->height, &bytes_in) || !device_bytes(row_out, height, &bytes_out))
         return twi_fail(TW_ERROR_LIMIT, "an image of %lldx%lld pixels cannot be counted in bytes",
-                        (long long)problem->width, (long long)height);
-    TWI_TRY(reserve_device_images(state, (size_t)bytes));
-    const int64_t row = larger_row(problem);
-    if (!can_stage(row, height))
-        return TW_OK;
-    const int64_t piece = staged_rows(row, height);
-    const int64_t pieces = (height + piece - 1) / piece;
-    return reserve_rings(state, (size_t)(twi_min_i64(pieces, TWI_CUDA_SLOTS) * piece * row));
+                        (long long)problem->width, (long long)problem->height);
+    TWI_TRY(grow_device(&state->device_src, &state->device_src_bytes, (size_t)bytes_in));
+    TWI_TRY(grow_device(&state->device_dst, &state->device_dst_bytes, (size_t)bytes_out));
+    return reserve_rings(state, (size_t)twi_max_i64(ring_bytes(row_in, problem->height), ring_bytes(row_out, height)));
 }
 
 void twi_cuda_free_transfer(tw_context *context)
 {
-    free_device_images(twi_cuda_state_of(context));
-    free_rings(twi_cuda_state_of(context));
+    twi_cuda_state *state = twi_cuda_state_of(context);
+    (void)cudaFree(state->device_src);
+    (void)cudaFree(state->device_dst);
+    state->device_src = NULL;
+    state->device_dst = NULL;
+    state->device_src_bytes = 0;
+    state->device_dst_bytes = 0;
+    free_rings(state);
 }
 
 /* ---- The copying threads ------------------------------------------------------------------------ */
 
-static int64_t piece_first(const pipeline *p, int64_t piece)
+static int64_t piece_first(const side *s, int64_t piece)
 {
-    return piece * p->piece;
+    return piece * s->piece;
 }
 
-static int64_t piece_rows(const pipeline *p, int64_t piece)
+static int64_t piece_rows(const side *s, int64_t piece)
 {
-    return twi_min_i64(p->piece, p->plan->problem.height - piece_first(p, piece));
+    return twi_min_i64(s->piece, s->image->height - piece_first(s, piece));
 }
 
-/* The piece's place in a ring: its rows follow each other without gaps. */
-static char *ring_place(const pipeline *p, void *ring, int64_t row, int64_t piece)
+/* The piece's place in the ring: its rows follow each other without gaps. */
+static char *ring_place(const side *s, int64_t piece)
 {
-    return (char *)ring + piece % TWI_CUDA_SLOTS * p->piece * row;
+    return s->ring + piece % TWI_CUDA_SLOTS * s->piece * s->row;
 }
 
-static char *image_place(const pipeline *p, const tw_image *image, int64_t piece)
+/* The piece's place in an image that is cut like the side's. */
+static char *image_place(const side *s, const tw_image *image, int64_t piece)
 {
-    return (char *)image->data + piece_first(p, piece) * image->pitch;
+    return (char *)image->data + piece_first(s, piece) * image->pitch;
 }
 
 static void copy_rows(char *dst, int64_t dst_pitch, const char *src, int64_t src_pitch, int64_t row, int64_t rows)
@@ -211,12 +223,12 @@ static bool take(atomic_llong *next, long long end, long long *piece)
 /* Copies one piece that has come back to the image; false if there is none. */
 static bool deliver(pipeline *p)
 {
-    const twi_cuda_state *state = twi_cuda_state_of(p->plan->context);
+    const side *out = &p->out;
     long long piece = 0;
-    if (!p->stage_out || !take(&p->next_out, atomic_load(&p->departed), &piece))
+    if (!out->staged || !take(&p->next_out, atomic_load(&p->departed), &piece))
         return false;
-    copy_rows(image_place(p, p->dst, piece), p->dst->pitch, ring_place(p, state->ring_out, p->row_out, piece),
-              p->row_out, p->row_out, piece_rows(p, piece));
+    copy_rows(image_place(out, out->image, piece), out->image->pitch, ring_place(out, piece), out->row, out->row,
+              piece_rows(out, piece));
     atomic_store(&p->emptied[piece % TWI_CUDA_SLOTS], piece + 1);
     atomic_fetch_add(&p->delivered, 1);
     return true;
@@ -225,21 +237,21 @@ static bool deliver(pipeline *p)
 /* Copies one piece of the image into a slot that is free; false if there is none. */
 static bool supply(pipeline *p)
 {
-    const twi_cuda_state *state = twi_cuda_state_of(p->plan->context);
-    const int64_t end = twi_min_i64(p->pieces, atomic_load(&p->arrived) + TWI_CUDA_SLOTS);
+    const side *in = &p->in;
+    const int64_t end = twi_min_i64(in->pieces, atomic_load(&p->arrived) + TWI_CUDA_SLOTS);
     long long piece = 0;
-    if (!p->stage_in || !take(&p->next_in, end, &piece))
+    if (!in->staged || !take(&p->next_in, end, &piece))
         return false;
-    copy_rows(ring_place(p, state->ring_in, p->row_in, piece), p->row_in, image_place(p, p->src, piece), p->src->pitch,
-              p->row_in, piece_rows(p, piece));
+    copy_rows(ring_place(in, piece), in->row, image_place(in, in->image, piece), in->image->pitch, in->row,
+              piece_rows(in, piece));
     atomic_store(&p->filled[piece % TWI_CUDA_SLOTS], piece + 1);
     return true;
 }
 
 static void copy_pieces(pipeline *p)
 {
-    while (!atomic_load(&p->stop) && ((p->stage_in && atomic_load(&p->next_in) < p->pieces) ||
-                                      (p->stage_out && atomic_load(&p->next_out) < p->pieces))) {
+    while (!atomic_load(&p->stop) && ((p->in.staged && atomic_load(&p->next_in) < p->in.pieces) ||
+                                      (p->out.staged && atomic_load(&p->next_out) < p->out.pieces))) {
         if (!deliver(p) && !supply(p))
             (void)sched_yield();
     }
@@ -264,33 +276,43 @@ static tw_status send(pipeline *p, bool *busy)
 {
     const tw_context *context = p->plan->context;
     const twi_cuda_state *state = twi_cuda_state_of(context);
+    const side *in = &p->in;
     const int64_t piece = p->sent;
     const int64_t slot = piece % TWI_CUDA_SLOTS;
-    if (piece == p->pieces || piece - atomic_load(&p->arrived) == TWI_CUDA_SLOTS ||
-        (p->stage_in && atomic_load(&p->filled[slot]) != piece + 1))
+    if (piece == in->pieces || piece - atomic_load(&p->arrived) == TWI_CUDA_SLOTS ||
+        (in->staged && atomic_load(&p->filled[slot]) != piece + 1))
         return TW_OK;
-    const char *from = p->stage_in ? ring_place(p, state->ring_in, p->row_in, piece) : image_place(p, p->src, piece);
-    const int64_t pitch = p->stage_in ? p->row_in : p->src->pitch;
-    TWI_TRY(twi_cuda_copy_rows(context, image_place(p, &p->job.src, piece), p->job.src.pitch, from, pitch, p->row_in,
-                               piece_rows(p, piece), state->upload));
+    const char *from = in->staged ? ring_place(in, piece) : image_place(in, in->image, piece);
+    const int64_t pitch = in->staged ? in->row : in->image->pitch;
+    TWI_TRY(twi_cuda_copy_rows(context, image_place(in, &p->job.src, piece), p->job.src.pitch, from, pitch, in->row,
+                               piece_rows(in, piece), state->upload));
     TWI_CUDA(cudaEventRecord(state->arrived[slot], state->upload));
     p->sent++;
     *busy = true;
     return TW_OK;
 }
 
-/* Queues the output rows whose source rows are on their way, if they are enough for a kernel: each start
-   reads a window's height of rows again. */
-static tw_status launch(pipeline *p, bool *busy)
+/* One past the last output row that may be queued now: its source rows are on their way, and they are enough for a
+   kernel, since each start reads a window's height of rows again. */
+static int64_t rows_ready(const pipeline *p)
 {
     const tw_problem *problem = &p->plan->problem;
+    const int64_t height = p->out.image->height;
+    const int64_t rows = twi_min_i64(problem->height, p->sent * p->in.piece);
+    if (rows == problem->height)
+        return height;
+    if (p->plan->variant->code->whole)
+        return 0;
+    const int64_t enough = twi_max_i64((p->in.piece + 1) / 2, problem->window.height);
+    const int64_t last = rows + problem->window.anchor_y - problem->window.height + 1;
+    return last >= p->launched + enough && rows_needed(problem, p->launched, last) <= rows ? last : 0;
+}
+
+static tw_status launch(pipeline *p, bool *busy)
+{
     const twi_cuda_state *state = twi_cuda_state_of(p->plan->context);
-    const int64_t height = problem->height;
-    const int64_t rows = twi_min_i64(height, p->sent * p->piece);
-    const int64_t enough = twi_max_i64((p->piece + 1) / 2, problem->window.height);
-    const int64_t last = rows == height ? height : rows + problem->window.anchor_y - problem->window.height + 1;
-    if (p->launched == height || (last < height && last < p->launched + enough) ||
-        rows_needed(problem, p->launched, last) > rows)
+    const int64_t last = rows_ready(p);
+    if (last <= p->launched)
         return TW_OK;
     TWI_CUDA(cudaStreamWaitEvent(state->compute, state->arrived[(p->sent - 1) % TWI_CUDA_SLOTS], 0));
     p->job.first = p->launched;
@@ -307,16 +329,17 @@ static tw_status fetch(pipeline *p, bool *busy)
 {
     const tw_context *context = p->plan->context;
     const twi_cuda_state *state = twi_cuda_state_of(context);
+    const side *out = &p->out;
     const int64_t piece = p->fetched;
     const int64_t slot = piece % TWI_CUDA_SLOTS;
-    if (piece == p->pieces || p->launched < piece_first(p, piece) + piece_rows(p, piece) ||
+    if (piece == out->pieces || p->launched < piece_first(out, piece) + piece_rows(out, piece) ||
         piece - atomic_load(&p->departed) == TWI_CUDA_SLOTS ||
-        (p->stage_out && piece >= TWI_CUDA_SLOTS && atomic_load(&p->emptied[slot]) != piece - TWI_CUDA_SLOTS + 1))
+        (out->staged && piece >= TWI_CUDA_SLOTS && atomic_load(&p->emptied[slot]) != piece - TWI_CUDA_SLOTS + 1))
         return TW_OK;
-    char *to = p->stage_out ? ring_place(p, state->ring_out, p->row_out, piece) : image_place(p, p->dst, piece);
-    const int64_t pitch = p->stage_out ? p->row_out : p->dst->pitch;
-    TWI_TRY(twi_cuda_copy_rows(context, to, pitch, image_place(p, &p->job.dst, piece), p->job.dst.pitch, p->row_out,
-                               piece_rows(p, piece), state->download));
+    char *to = out->staged ? ring_place(out, piece) : image_place(out, out->image, piece);
+    const int64_t pitch = out->staged ? out->row : out->image->pitch;
+    TWI_TRY(twi_cuda_copy_rows(context, to, pitch, image_place(out, &p->job.dst, piece), p->job.dst.pitch, out->row,
+                               piece_rows(out, piece), state->download));
     TWI_CUDA(cudaEventRecord(state->departed[slot], state->download));
     p->fetched++;
     *busy = true;
@@ -342,9 +365,9 @@ static tw_status settle(atomic_llong *complete, int64_t queued, const cudaEvent_
 static tw_status conduct_pieces(pipeline *p)
 {
     const twi_cuda_state *state = twi_cuda_state_of(p->plan->context);
-    const atomic_llong *finished = p->stage_out ? &p->delivered : &p->departed;
+    const atomic_llong *finished = p->out.staged ? &p->delivered : &p->departed;
     int64_t reported = 0;
-    while (reported < p->pieces) {
+    while (reported < p->out.pieces) {
         bool busy = false;
         TWI_TRY(send(p, &busy));
         TWI_TRY(fetch(p, &busy));
@@ -353,7 +376,7 @@ static tw_status conduct_pieces(pipeline *p)
         TWI_TRY(settle(&p->departed, p->fetched, state->departed, &busy));
         const int64_t done = atomic_load(finished);
         if (done > reported)
-            TWI_TRY(twi_report(p->plan->context, (double)done / (double)p->pieces));
+            TWI_TRY(twi_report(p->plan->context, (double)done / (double)p->out.pieces));
         else if (!busy)
             (void)sched_yield();
         reported = done;
@@ -384,8 +407,8 @@ static tw_status conduct_team(pipeline *p)
     {
 #pragma omp single
         if (omp_get_num_threads() == 1) { /* no team to be had: the driver copies, and nothing overlaps */
-            p->stage_in = false;
-            p->stage_out = false;
+            p->in.staged = false;
+            p->out.staged = false;
         }
         if (omp_get_thread_num() == 0)
             status = conduct(p);
@@ -424,23 +447,24 @@ static tw_image device_image(const tw_image *host, void *data, int64_t row)
     return image;
 }
 
+static side side_of(const tw_image *host, void *ring)
+{
+    const int64_t row = host->width * host->channels * (int64_t)tw_type_size(host->type);
+    side s = {.image = host, .row = row, .ring = ring};
+    s.staged = can_stage(row, host->height) && !is_pinned(host, row);
+    s.piece = s.staged ? staged_rows(row, host->height) : pinned_rows(row, host->height);
+    s.pieces = (host->height + s.piece - 1) / s.piece;
+    return s;
+}
+
 tw_status twi_cuda_run_host(tw_plan *plan, const tw_image *src, const tw_image *dst)
 {
-    const int64_t height = plan->problem.height;
-    const int64_t row_in = twi_cuda_row_bytes(&plan->problem, src->type);
-    const int64_t row_out = twi_cuda_row_bytes(&plan->problem, dst->type);
-    const int64_t row = larger_row(&plan->problem);
     const twi_cuda_state *state = twi_cuda_state_of(plan->context);
     /* allocates only where another plan's failed growth took the buffers away */
     TWI_TRY(twi_cuda_reserve(plan));
-    pipeline p = {.plan = plan, .src = src, .dst = dst, .row_in = row_in, .row_out = row_out};
-    p.job.src = device_image(src, state->device_src, row_in);
-    p.job.dst = device_image(dst, state->device_dst, row_out);
+    pipeline p = {.plan = plan, .in = side_of(src, state->ring_in), .out = side_of(dst, state->ring_out)};
+    p.job.src = device_image(src, state->device_src, p.in.row);
+    p.job.dst = device_image(dst, state->device_dst, p.out.row);
     p.job.stream = state->compute;
-    p.stage_in = can_stage(row, height) && !is_pinned(src, row_in);
-    p.stage_out = can_stage(row, height) && !is_pinned(dst, row_out);
-    const bool staged = p.stage_in || p.stage_out;
-    p.piece = staged ? staged_rows(row, height) : pinned_rows(row, height);
-    p.pieces = (height + p.piece - 1) / p.piece;
-    return staged ? conduct_team(&p) : conduct(&p);
+    return p.in.staged || p.out.staged ? conduct_team(&p) : conduct(&p);
 }

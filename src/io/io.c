@@ -167,14 +167,14 @@ static const twi_format *find_format(const char **ending)
     return NULL;
 }
 
-/* All endings, or those that can hold such an image (type below TW_TYPE_COUNT). */
+/* All endings, or those that can hold such an image (type below TW_ELEMENT_COUNT). */
 static void list_endings(char *text, size_t size, tw_type type, int32_t channels)
 {
     text[0] = '\0';
     for (size_t i = 0; i < FORMATS; i++) {
         for (const char *const *known = formats[i]->endings; *known; known++) {
             char word[16];
-            if (type != TW_TYPE_COUNT && !formats[i]->can_hold(*known, type, channels))
+            if (type != TW_ELEMENT_COUNT && !formats[i]->can_hold(*known, type, channels))
                 continue;
             (void)snprintf(word, sizeof word, ".%s", *known);
             add_word(text, size, word, " ");
@@ -193,7 +193,7 @@ static twi_io_status choose_format(const char *path, const char *stdout_format, 
     const char *ending = standard ? stdout_format : dot ? dot + 1 : "";
     *format = find_format(&ending);
     if (!*format) {
-        list_endings(known, sizeof known, TW_TYPE_COUNT, 0);
+        list_endings(known, sizeof known, TW_ELEMENT_COUNT, 0);
         return twi_io_fail(TWI_IO_USAGE, name, "%s\"%s\" names no format: use one of %s", standard ? "" : "its ending ",
                            ending, known);
     }

@@ -12,8 +12,10 @@ static const char *const endings[] = {"npy", NULL};
 
 enum { MOST_HEADER = 65536, HEADER_UNIT = 64 };
 
-/* NumPy's names of the element types, without the byte order. */
-static const char type_codes[TW_TYPE_COUNT][3] = {"u1", "u2", "i2", "i4", "f4", "f8"};
+/* NumPy's names of the element types, without the byte order. The last three are written alone: no operation reads
+   them. */
+static const char type_codes[][3] = {"u1", "u2", "i2", "i4", "f4", "f8", "u4", "i8", "u8"};
+enum { WRITTEN_TYPES = sizeof type_codes / sizeof type_codes[0] };
 
 bool twi_npy_sniff(const uint8_t *head, size_t count)
 {
@@ -23,7 +25,7 @@ bool twi_npy_sniff(const uint8_t *head, size_t count)
 static bool can_hold(const char *ending, tw_type type, int32_t channels)
 {
     (void)ending;
-    return (unsigned)type < TW_TYPE_COUNT && channels >= 1 && channels <= 4;
+    return (unsigned)type < WRITTEN_TYPES && channels >= 1 && channels <= 4;
 }
 
 /* ---- The header: a Python dictionary of three entries ---------------------------------------- */

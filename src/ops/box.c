@@ -14,14 +14,17 @@ tw_box_params tw_box_defaults(void)
 tw_status tw_box_problem(const tw_image *src, const tw_image *dst, const tw_box_params *params, tw_problem *problem)
 {
     const tw_box_params defaults = tw_box_defaults();
-    tw_problem made;
     if (!problem)
         return twi_fail(TW_ERROR_ARGUMENT, "problem is NULL");
     if (!params)
         params = &defaults;
-    TWI_TRY(twi_problem_begin(TW_OP_BOX, src, dst, &params->window, &params->border, &made));
-    made.rounding = params->rounding;
-    TWI_TRY(twi_problem_check(&made));
+    tw_problem made = {
+        .op = TW_OP_BOX,
+        .window = params->window,
+        .border = params->border,
+        .rounding = params->rounding,
+    };
+    TWI_TRY(twi_problem_complete(src, dst, &made));
     *problem = made;
     return TW_OK;
 }

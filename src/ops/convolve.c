@@ -8,15 +8,18 @@
 tw_status tw_correlate_problem(const tw_image *src, const tw_image *dst, const tw_correlate_params *params,
                                tw_problem *problem)
 {
-    tw_problem made;
     if (!params || !problem)
         return twi_fail(TW_ERROR_ARGUMENT, "%s is NULL", params ? "problem" : "params");
-    TWI_TRY(twi_problem_begin(TW_OP_CORRELATE, src, dst, &params->window, &params->border, &made));
-    made.mask = params->mask;
-    made.divisor = params->divisor;
-    made.offset = params->offset;
-    made.rounding = params->rounding;
-    TWI_TRY(twi_problem_check(&made));
+    tw_problem made = {
+        .op = TW_OP_CORRELATE,
+        .window = params->window,
+        .border = params->border,
+        .rounding = params->rounding,
+        .mask = params->mask,
+        .divisor = params->divisor,
+        .offset = params->offset,
+    };
+    TWI_TRY(twi_problem_complete(src, dst, &made));
     *problem = made;
     return TW_OK;
 }
@@ -57,16 +60,19 @@ tw_status tw_convolve(tw_context *context, const tw_image *src, const tw_image *
 tw_status tw_sepconv_problem(const tw_image *src, const tw_image *dst, const tw_sepconv_params *params,
                              tw_problem *problem)
 {
-    tw_problem made;
     if (!params || !problem)
         return twi_fail(TW_ERROR_ARGUMENT, "%s is NULL", params ? "problem" : "params");
-    TWI_TRY(twi_problem_begin(TW_OP_SEPCONV, src, dst, &params->window, &params->border, &made));
-    made.mask = params->row;
-    made.column = params->column;
-    made.divisor = params->divisor;
-    made.offset = params->offset;
-    made.rounding = params->rounding;
-    TWI_TRY(twi_problem_check(&made));
+    tw_problem made = {
+        .op = TW_OP_SEPCONV,
+        .window = params->window,
+        .border = params->border,
+        .rounding = params->rounding,
+        .mask = params->row,
+        .column = params->column,
+        .divisor = params->divisor,
+        .offset = params->offset,
+    };
+    TWI_TRY(twi_problem_complete(src, dst, &made));
     *problem = made;
     return TW_OK;
 }
@@ -112,7 +118,6 @@ tw_status tw_gaussian_problem(const tw_image *src, const tw_image *dst, const tw
                               tw_problem *problem)
 {
     const tw_gaussian_params defaults = tw_gaussian_defaults();
-    tw_problem made;
     int32_t width = 0;
     int32_t height = 0;
     if (!problem)
@@ -121,11 +126,14 @@ tw_status tw_gaussian_problem(const tw_image *src, const tw_image *dst, const tw
         params = &defaults;
     TWI_TRY(support("x", params->sigma_x, params->truncate, params->width, &width));
     TWI_TRY(support("y", params->sigma_y, params->truncate, params->height, &height));
-    const tw_window window = tw_window_centred(width, height);
-    TWI_TRY(twi_problem_begin(TW_OP_GAUSSIAN, src, dst, &window, &params->border, &made));
-    made.sigma_x = params->sigma_x;
-    made.sigma_y = params->sigma_y;
-    TWI_TRY(twi_problem_check(&made));
+    tw_problem made = {
+        .op = TW_OP_GAUSSIAN,
+        .window = tw_window_centred(width, height),
+        .border = params->border,
+        .sigma_x = params->sigma_x,
+        .sigma_y = params->sigma_y,
+    };
+    TWI_TRY(twi_problem_complete(src, dst, &made));
     *problem = made;
     return TW_OK;
 }

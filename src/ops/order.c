@@ -51,17 +51,20 @@ tw_status tw_order_problem(tw_op op, const tw_image *src, const tw_image *dst, c
                            int64_t rank, tw_problem *problem)
 {
     const tw_order_params defaults = tw_order_defaults();
-    tw_problem made;
     if (!problem)
         return twi_fail(TW_ERROR_ARGUMENT, "problem is NULL");
     if (op != TW_OP_MIN && op != TW_OP_MAX && op != TW_OP_RANK)
         return twi_fail(TW_ERROR_ARGUMENT, "operation %s is no order filter: use min, max or rank", tw_op_name(op));
     if (!params)
         params = &defaults;
-    TWI_TRY(twi_problem_begin(op, src, dst, &params->window, &params->border, &made));
-    made.footprint = params->footprint;
-    made.rank = op == TW_OP_RANK ? rank : 0;
-    TWI_TRY(twi_problem_check(&made));
+    tw_problem made = {
+        .op = op,
+        .window = params->window,
+        .border = params->border,
+        .footprint = params->footprint,
+        .rank = op == TW_OP_RANK ? rank : 0,
+    };
+    TWI_TRY(twi_problem_complete(src, dst, &made));
     const int64_t count = tw_order_count(params);
     if (count == (int64_t)made.window.width * made.window.height)
         made.footprint = NULL;

@@ -22,7 +22,8 @@ typedef struct bench {
     tw_plan **plans;              /* NULL for rows that are not timed */
     tw_image host_src;            /* on the host: what the pairs are filled from, and the round trips */
     tw_image host_dst;
-    void *block; /* the pairs' memory, of the back end */
+    void *block;  /* the pairs' memory, of the back end */
+    int64_t slot; /* bytes from one of their images to the next */
     tw_image *src;
     tw_image *dst;
     tw_image *copy_src; /* of the same bytes, as the plain copy sees them */
@@ -61,22 +62,43 @@ static bool on_cuda(const bench *b)
 
 /* ---- Images -------------------------------------------------------------------------------------- */
 
-static int64_t row_bytes(const tw_problem *problem, tw_type type)
+/* What decides the bytes of an image. */
+typedef struct extent {
+    int64_t width;
+    int64_t height;
+    int32_t channels;
+    tw_type type;
+} extent;
+
+static extent extent_in(const tw_problem *problem)
 {
-    return problem->width * problem->channels * (int64_t)tw_type_size(type);
+    const extent e = {problem->width, problem->height, problem->channels, problem->type};
+    return e;
 }
 
-/* The pitch that the request asks for, for an image of that width and type: a pitch in bytes is that of src, and dst
-   gets the same gap. */
-static int64_t pitch_of(const twi_bench_request *request, const tw_problem *problem, tw_type type)
+static extent extent_out(const tw_problem *problem)
 {
-    const int64_t row = row_bytes(problem, type);
-    const int64_t size = (int64_t)tw_type_size(type);
+    extent e = {.channels = problem->channels, .type = problem->out_type};
+    twi_out_shape(problem, &e.width, &e.height);
+    return e;
+}
+
+static int64_t row_bytes(extent e)
+{
+    return e.width * e.channels * (int64_t)tw_type_size(e.type);
+}
+
+/* The pitch that the request asks for, for such an image: a pitch in bytes is that of src, and dst gets the same
+   gap. */
+static int64_t pitch_of(const twi_bench_request *request, extent e)
+{
+    const int64_t row = row_bytes(e);
+    const int64_t size = (int64_t)tw_type_size(e.type);
     if (request->odd_pitch)
         return row / size % 2 == 0 ? row + size : row;
     if (request->pitch > 0)
-        return (request->pitch - row_bytes(&request->problem, problem->type) + row + size - 1) / size * size;
-    return (row + 255) / 256 * 256;
+        return (request->pitch - row_bytes(extent_in(&request->problem)) + row + size - 1) / size * size;
+    return e.type == TW_STATS ? row : (row + 255) / 256 * 256;
 }
 
 static int64_t physical_memory(void)
@@ -99,29 +121,32 @@ static size_t pairs_of(const bench *b, int64_t pair)
 }
 
 /* Image `index` of the block, whose slots are `slot` bytes apart. */
-static tw_image image_at(const bench *b, size_t index, int64_t slot, tw_type type, int64_t pitch)
+static tw_image image_at(const bench *b, size_t index, int64_t slot, extent e, int64_t pitch)
 {
-    const tw_problem *problem = &b->result->problem;
     const tw_image image = {
         .data = (char *)b->block + (int64_t)index * slot,
-        .width = problem->width,
-        .height = problem->height,
+        .width = e.width,
+        .height = e.height,
         .pitch = pitch,
-        .channels = problem->channels,
-        .type = type,
-        .memory = problem->memory,
+        .channels = e.channels,
+        .type = e.type,
+        .memory = b->result->problem.memory,
     };
     return image;
 }
 
-/* As bytes: half of those that a run reads and writes, so that a copy of it moves as many. */
+/* As rows of bytes, as many as src has: half of the bytes that a run reads and writes, so that a copy moves as many. */
 static tw_image copied(const bench *b, const tw_image *image)
 {
     const twi_bench_result *result = b->result;
-    const tw_problem *problem = &result->problem;
+    const extent in = extent_in(&result->problem);
+    const extent out = extent_out(&result->problem);
     tw_image bytes = *image;
-    bytes.width = (row_bytes(problem, problem->type) + row_bytes(problem, problem->out_type)) / 2;
-    bytes.pitch = (result->pitch + result->dst_pitch) / 2;
+    bytes.width = (row_bytes(in) * in.height + row_bytes(out) * out.height) / (2 * in.height);
+    bytes.pitch = (result->pitch * in.height + result->dst_pitch * out.height) / (2 * in.height);
+    bytes.width = twi_max_i64(1, bytes.width);
+    bytes.pitch = twi_max_i64(bytes.width, bytes.pitch);
+    bytes.height = in.height;
     bytes.channels = 1;
     bytes.type = TW_U8;
     return bytes;
@@ -131,14 +156,18 @@ static tw_status take_pairs(bench *b)
 {
     twi_bench_result *result = b->result;
     const tw_problem *problem = &result->problem;
+    const extent in = extent_in(problem);
+    const extent out = extent_out(problem);
     const tw_memory_kind kind = on_cuda(b) ? TW_MEMORY_DEVICE : TW_MEMORY_HOST;
-    int64_t slot = 0; /* holds an image of either type */
+    int64_t slot = 0; /* holds src or dst */
+    int64_t dst_slot = 0;
     int64_t total = 0;
-    if (!twi_mul_i64(twi_max_i64(result->pitch, result->dst_pitch), problem->height, &slot) ||
-        !twi_add_i64(slot, 255, &slot) || !twi_mul_i64(slot / 256 * 256, 2, &total))
+    if (!twi_mul_i64(result->pitch, in.height, &slot) || !twi_mul_i64(result->dst_pitch, out.height, &dst_slot) ||
+        !twi_add_i64(twi_max_i64(slot, dst_slot), 255, &slot) || !twi_mul_i64(slot / 256 * 256, 2, &total))
         return twi_fail(TW_ERROR_LIMIT, "images of %" PRId64 "x%" PRId64 " pixels cannot be counted in bytes",
                         problem->width, problem->height);
     slot = slot / 256 * 256;
+    b->slot = slot;
     result->pairs = pairs_of(b, total);
     if (!twi_mul_i64(total, (int64_t)result->pairs, &total) || (!on_cuda(b) && total > physical_memory()))
         return twi_fail(TW_ERROR_MEMORY, "two images of %" PRId64 "x%" PRId64 " pixels do not fit the memory",
@@ -152,8 +181,8 @@ static tw_status take_pairs(bench *b)
     b->copy_src = b->dst + pairs;
     b->copy_dst = b->copy_src + pairs;
     for (size_t i = 0; i < pairs; i++) {
-        b->src[i] = image_at(b, i, slot, problem->type, result->pitch);
-        b->dst[i] = image_at(b, pairs + i, slot, problem->out_type, result->dst_pitch);
+        b->src[i] = image_at(b, i, slot, in, result->pitch);
+        b->dst[i] = image_at(b, pairs + i, slot, out, result->dst_pitch);
         b->copy_src[i] = copied(b, &b->src[i]);
         b->copy_dst[i] = copied(b, &b->dst[i]);
     }
@@ -183,20 +212,20 @@ static void fill(const tw_image *image)
 
 static tw_status take_images(bench *b)
 {
-    const tw_problem *problem = &b->result->problem;
+    const extent in = extent_in(&b->result->problem);
+    const extent out = extent_out(&b->result->problem);
     const tw_memory_kind kind = b->request->pinned ? TW_MEMORY_PINNED : TW_MEMORY_HOST;
     TWI_TRY(take_pairs(b));
-    TWI_TRY(tw_image_create(b->context, problem->width, problem->height, problem->channels, problem->type, kind,
-                            &b->host_src));
+    TWI_TRY(tw_image_create(b->context, in.width, in.height, in.channels, in.type, kind, &b->host_src));
     fill(&b->host_src);
     if (on_cuda(b))
-        TWI_TRY(tw_image_create(b->context, problem->width, problem->height, problem->channels, problem->out_type, kind,
-                                &b->host_dst));
+        TWI_TRY(tw_image_create(b->context, out.width, out.height, out.channels, out.type, kind, &b->host_dst));
     for (size_t i = 0; i < b->result->pairs; i++) {
         /* the destinations too, so that all pages are there before the clock runs */
         tw_image from = b->copy_src[i];
         tw_image to = b->copy_dst[i];
-        from.width = from.pitch = to.width = to.pitch = twi_max_i64(b->result->pitch, b->result->dst_pitch);
+        from.width = from.pitch = to.width = to.pitch = b->slot;
+        from.height = to.height = 1;
         TWI_TRY(tw_image_copy(b->context, &b->host_src, &b->src[i]));
         TWI_TRY(tw_image_copy(b->context, &from, &to));
     }
@@ -206,9 +235,9 @@ static tw_status take_images(bench *b)
 /* ---- Rows: which variants are timed -------------------------------------------------------------- */
 
 /* Elements between the end of a row and the next. */
-static int64_t gap_of(const twi_bench_request *request, const tw_problem *problem, tw_type type)
+static int64_t gap_of(const twi_bench_request *request, extent e)
 {
-    return (pitch_of(request, problem, type) - row_bytes(problem, type)) / (int64_t)tw_type_size(type);
+    return (pitch_of(request, e) - row_bytes(e)) / (int64_t)tw_type_size(e.type);
 }
 
 /* A smaller problem of the same kind, small enough for the reference to be quick. Not smaller than the window, if that
@@ -227,8 +256,8 @@ static twi_case small_case(const bench *b)
         problem->height = twi_max_i64(least_height, (problem->height + 1) / 2);
     while ((double)problem->width * (double)problem->height * window > 3e7 && problem->width > least_width)
         problem->width = twi_max_i64(least_width, (problem->width + 1) / 2);
-    which.src_gap = gap_of(b->request, problem, problem->type);
-    which.dst_gap = gap_of(b->request, problem, problem->out_type);
+    which.src_gap = gap_of(b->request, extent_in(problem));
+    which.dst_gap = gap_of(b->request, extent_out(problem));
     which.threads = b->context->threads;
     return which;
 }
@@ -337,9 +366,9 @@ static tw_status time_rounds(const bench *b, double (*kernel)[TWI_BENCH_ROUNDS],
         }
         rounds++;
     }
-    const tw_problem *problem = &result->problem;
-    const int64_t rows = row_bytes(problem, problem->type) + row_bytes(problem, problem->out_type);
-    const double bytes = (double)rows * (double)problem->height;
+    const extent in = extent_in(&result->problem);
+    const extent out = extent_out(&result->problem);
+    const double bytes = (double)row_bytes(in) * (double)in.height + (double)row_bytes(out) * (double)out.height;
     result->copy.kernel = spread_of(copy, rounds);
     result->copy.gigabytes = bytes / result->copy.kernel.median / 1e6;
     for (size_t i = 0; i < result->count; i++) {
@@ -415,13 +444,13 @@ static tw_status measure(bench *b)
     twi_bench_result *result = b->result;
     result->problem.memory = on_cuda(b) ? TW_DEVICE : TW_HOST;
     const tw_problem *problem = &result->problem;
-    const int64_t row = row_bytes(problem, problem->type);
+    const int64_t row = row_bytes(extent_in(problem));
     const int64_t asked = b->request->pitch;
     if (asked > 0 && (asked < row || asked % (int64_t)tw_type_size(problem->type) != 0))
         return twi_fail(TW_ERROR_ARGUMENT, "pitch %" PRId64 ": a row has %" PRId64 " bytes, an element %zu", asked, row,
                         tw_type_size(problem->type));
-    result->pitch = pitch_of(b->request, problem, problem->type);
-    result->dst_pitch = pitch_of(b->request, problem, problem->out_type);
+    result->pitch = pitch_of(b->request, extent_in(problem));
+    result->dst_pitch = pitch_of(b->request, extent_out(problem));
     TWI_TRY(make_rows(b));
     TWI_TRY(take_images(b));
     TWI_TRY(time_kernels(b));

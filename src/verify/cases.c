@@ -224,9 +224,12 @@ static void random_gaussian(twi_random *r, tw_problem *problem)
     problem->window = tw_window_centred(problem->window.width | 1, problem->window.height | 1);
 }
 
+/* The largest side of a window; 0 for operations without one. */
 static int32_t largest_side(tw_op op)
 {
     switch (op) {
+    case TW_OP_TRANSPOSE:
+        return 0;
     case TW_OP_BOX:
         return TW_MAX_WINDOW;
     case TW_OP_CORRELATE:
@@ -237,9 +240,35 @@ static int32_t largest_side(tw_op op)
     }
 }
 
+/* The operation's own fields. */
+static void random_own(twi_random *r, tw_problem *problem)
+{
+    switch (problem->op) {
+    case TW_OP_CORRELATE:
+    case TW_OP_SEPCONV:
+        random_mask(r, problem);
+        break;
+    case TW_OP_GAUSSIAN:
+        random_gaussian(r, problem);
+        break;
+    case TW_OP_MIN:
+    case TW_OP_MAX:
+    case TW_OP_RANK:
+        random_footprint(r, problem);
+        break;
+    case TW_OP_TRANSPOSE:
+        problem->turn = twi_below(r, 2) == 0 ? TW_TRANSPOSE : (tw_turn)(1 + twi_below(r, TW_TURN_COUNT - 1));
+        break;
+    default:
+        break;
+    }
+}
+
 static void random_case(tw_op op, twi_random *r, twi_case *which)
 {
     tw_problem *problem = &which->problem;
+    int64_t out_width = 0;
+    int64_t out_height = 0;
     const int64_t work = twi_below(r, 50) == 0 ? large_work : ordinary_work;
     memset(which, 0, sizeof *which);
     problem->op = op;
@@ -247,33 +276,34 @@ static void random_case(tw_op op, twi_random *r, twi_case *which)
     problem->out_type = problem->type;
     problem->divisor = 1;
     problem->channels = twi_below(r, 2) == 0 ? 1 : (int32_t)(1 + twi_below(r, 4));
-    problem->window = random_window(r, largest_side(op));
-    problem->border.mode = (tw_border_mode)twi_below(r, TW_BORDER_IGNORE);
-    if (problem->border.mode == TW_BORDER_CONSTANT)
-        problem->border.value = random_border_value(r, problem->type);
-    problem->rounding = (tw_rounding)twi_below(r, TW_ROUNDING_COUNT);
+    problem->window = tw_window_centred(1, 1);
+    if (largest_side(op) > 0) {
+        problem->window = random_window(r, largest_side(op));
+        problem->border.mode = (tw_border_mode)twi_below(r, TW_BORDER_IGNORE);
+        if (problem->border.mode == TW_BORDER_CONSTANT)
+            problem->border.value = random_border_value(r, problem->type);
+        problem->rounding = (tw_rounding)twi_below(r, TW_ROUNDING_COUNT);
+    }
     problem->memory = twi_below(r, 2) == 0 ? TW_HOST : TW_DEVICE;
-    if (op == TW_OP_CORRELATE || op == TW_OP_SEPCONV)
-        random_mask(r, problem);
-    else if (op == TW_OP_GAUSSIAN)
-        random_gaussian(r, problem);
-    else if (op != TW_OP_BOX)
-        random_footprint(r, problem);
-    problem->in_place = problem->out_type == problem->type && twi_below(r, 8) == 0;
+    random_own(r, problem);
 
     const int64_t positions =
         twi_max_i64(1, work / ((int64_t)problem->window.width * problem->window.height * problem->channels));
     problem->width = random_length(r, twi_min_i64(3000, positions));
     problem->height = random_length(r, twi_min_i64(2000, twi_max_i64(1, positions / problem->width)));
+    if (op == TW_OP_TRANSPOSE && twi_below(r, 4) == 0) /* a square, which can be turned in place */
+        problem->width = problem->height;
+    twi_out_shape(problem, &out_width, &out_height);
+    problem->in_place = problem->out_type == problem->type && problem->width == out_width &&
+                        problem->height == out_height && twi_below(r, 8) == 0;
 
     which->src_gap = random_gap(r);
     which->dst_gap = random_gap(r);
     which->src_offset = twi_below(r, 2) == 0 ? 0 : (int64_t)twi_below(r, 70);
     which->dst_offset = twi_below(r, 2) == 0 ? 0 : (int64_t)twi_below(r, 70);
     if (twi_below(r, 3) == 0) { /* everything aligned: the paths of whole vectors */
-        const int64_t row = problem->width * problem->channels;
-        which->src_gap = (64 - row % 64) % 64;
-        which->dst_gap = which->src_gap;
+        which->src_gap = 63 - (problem->width * problem->channels - 1) % 64;
+        which->dst_gap = 63 - (out_width * problem->channels - 1) % 64;
         which->src_offset = 0;
         which->dst_offset = 0;
     }

@@ -216,15 +216,16 @@ static void put_pixels(const twi_case *which, const tw_image *image)
 /* ---- Loading a case ---------------------------------------------------------------------------- */
 
 /* An image of the case inside a buffer: margin, offset, rows with gaps, margin. */
-static tw_image place(const tw_problem *problem, tw_type type, int64_t gap, int64_t offset, size_t *bytes)
+static tw_image place(int64_t width, int64_t height, int32_t channels, tw_type type, int64_t gap, int64_t offset,
+                      size_t *bytes)
 {
     const int64_t size = (int64_t)tw_type_size(type);
     const tw_image image = {
         .data = (void *)(uintptr_t)(MARGIN + offset * size), /* relative to the buffer, until moved() places it */
-        .width = problem->width,
-        .height = problem->height,
-        .pitch = (problem->width * problem->channels + gap) * size,
-        .channels = problem->channels,
+        .width = width,
+        .height = height,
+        .pitch = (width * channels + gap) * size,
+        .channels = channels,
         .type = type,
         .memory = TW_HOST,
     };
@@ -256,11 +257,15 @@ static tw_status reference_answer(twi_prover *prover)
 
 tw_status twi_prover_load(twi_prover *prover, const twi_case *which)
 {
+    const tw_problem *problem = &which->problem;
+    int64_t width = 0;
+    int64_t height = 0;
+    twi_out_shape(problem, &width, &height);
     prover->loaded = *which;
-    prover->src_image =
-        place(&which->problem, which->problem.type, which->src_gap, which->src_offset, &prover->src_bytes);
-    prover->dst_image =
-        place(&which->problem, which->problem.out_type, which->dst_gap, which->dst_offset, &prover->dst_bytes);
+    prover->src_image = place(problem->width, problem->height, problem->channels, problem->type, which->src_gap,
+                              which->src_offset, &prover->src_bytes);
+    prover->dst_image = place(width, height, problem->channels, problem->out_type, which->dst_gap, which->dst_offset,
+                              &prover->dst_bytes);
     if (which->problem.in_place) {
         prover->dst_image = prover->src_image;
         prover->dst_bytes = prover->src_bytes;
@@ -366,6 +371,15 @@ static void element_text(const uint8_t *element, tw_type type, char *text, size_
     case TW_F32:
         (void)snprintf(text, size, "%.9g", (double)*(const float *)element);
         break;
+    case TW_U32:
+        (void)snprintf(text, size, "%" PRIu32, *(const uint32_t *)element);
+        break;
+    case TW_I64:
+        (void)snprintf(text, size, "%" PRId64, *(const int64_t *)element);
+        break;
+    case TW_U64:
+        (void)snprintf(text, size, "%" PRIu64, *(const uint64_t *)element);
+        break;
     default:
         (void)snprintf(text, size, "%.17g", *(const double *)element);
         break;
@@ -391,7 +405,8 @@ static void describe_difference(const twi_prover *prover, const char *name, size
         return;
     }
     const int64_t index = in_row / element;
-    const size_t start = at - (size_t)(in_row % element);
+    /* of a record, the member: all of them have 8 bytes */
+    const size_t start = at - (size_t)(in_row % (image->type == TW_STATS ? (int64_t)sizeof(double) : element));
     element_text(prover->expected + start, image->type, expected, sizeof expected);
     element_text(prover->dst.host + start, image->type, got, sizeof got);
     (void)snprintf(why, size,
