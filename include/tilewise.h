@@ -408,6 +408,17 @@ TW_API const char *tw_turn_name(tw_turn turn);
    columns. Then only square images may be turned in place. */
 TW_API tw_status tw_transpose(tw_context *context, const tw_image *src, const tw_image *dst, tw_turn turn);
 
+/* Values of dst's type for every value of src: 256 (u8) or 65536 (u16) entries for all channels, or so many for each
+   channel, one channel after the other. Read during the call only: plans keep copies. */
+typedef struct tw_lut_params {
+    const void *table;
+    int32_t channels; /* of the table: 1, or those of the images */
+} tw_lut_params;
+
+/* dst(x, y) is the table's entry src(x, y), bit for bit. src is u8 or u16, dst of any type of pixels; in place is legal
+   if the types agree. */
+TW_API tw_status tw_lut(tw_context *context, const tw_image *src, const tw_image *dst, const tw_lut_params *params);
+
 /* ---- Plan tier ------------------------------------------------------------------------------ */
 
 /* tw_convolve and the derivatives are correlations; medians and percentiles are ranks. */
@@ -420,10 +431,11 @@ typedef enum tw_op {
     TW_OP_MAX,
     TW_OP_RANK,
     TW_OP_TRANSPOSE,
+    TW_OP_LUT,
     TW_OP_COUNT
 } tw_op;
 
-/* "box", "correlate", ... "transpose"; "unknown" for a value outside the enum. */
+/* "box", "correlate", ... "lut"; "unknown" for a value outside the enum. */
 TW_API const char *tw_op_name(tw_op op);
 
 /* All that decides a result, but for the pixels. A value: comparable and printable. Fill it with
@@ -453,6 +465,8 @@ typedef struct tw_problem {
     int64_t rank;
     tw_turn turn; /* transpose */
     tw_axis axis;
+    const void *table; /* lut: copied like masks */
+    int32_t table_channels;
 } tw_problem;
 
 /* The problem that tw_box() would solve for these images. Only their descriptors are read. */
@@ -469,6 +483,8 @@ TW_API tw_status tw_gaussian_problem(const tw_image *src, const tw_image *dst, c
 TW_API tw_status tw_order_problem(tw_op op, const tw_image *src, const tw_image *dst, const tw_order_params *params,
                                   int64_t rank, tw_problem *problem);
 TW_API tw_status tw_transpose_problem(const tw_image *src, const tw_image *dst, tw_turn turn, tw_problem *problem);
+TW_API tw_status tw_lut_problem(const tw_image *src, const tw_image *dst, const tw_lut_params *params,
+                                tw_problem *problem);
 
 /* One line, such as "box u8 c1 1003x769 s3x3 a1,1 zero floor host". Returns the length that the whole
    text has; at most size - 1 characters and a NUL are written. */

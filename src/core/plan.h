@@ -119,7 +119,7 @@ struct tw_plan {
     void *scratch; /* of the back end's memory */
     void *copy;    /* in place: a copy of the source, copy_pitch bytes a row, of the back end's memory */
     int64_t copy_pitch;
-    void *arrays; /* copies of the problem's mask, column and footprint */
+    void *arrays; /* copies of the problem's mask, column, footprint and table */
     void *state;  /* the variant's own, freed by its release */
 };
 
@@ -155,6 +155,12 @@ void twi_problem_copy(const tw_problem *problem, void *memory, tw_problem *copy)
 
 /* The steps of a tw_turn. */
 enum { TWI_TURN_EXCHANGE = 1, TWI_TURN_LEFT_RIGHT = 2, TWI_TURN_TOP_BOTTOM = 4 };
+
+/* Values that an element of src can have, so many entries has a channel of a table: 256 or 65536. */
+static inline size_t twi_table_entries(const tw_problem *problem)
+{
+    return problem->type == TW_U8 ? 256 : 65536;
+}
 
 /* How many positions of the window take part in min, max and rank. */
 int64_t twi_footprint_count(const tw_window *window, const uint8_t *footprint);

@@ -99,6 +99,16 @@ static tw_status check_turn(const tw_problem *problem)
     return TW_OK;
 }
 
+static tw_status check_table(const tw_problem *problem)
+{
+    if (!problem->table)
+        return twi_fail(TW_ERROR_ARGUMENT, "table is NULL");
+    if (problem->table_channels != 1 && problem->table_channels != problem->channels)
+        return twi_fail(TW_ERROR_ARGUMENT, "a table of %d channels for an image of %d: use 1, or as many",
+                        (int)problem->table_channels, (int)problem->channels);
+    return TW_OK;
+}
+
 /* ---- What each operation asks of a problem -------------------------------------------------------- */
 
 static const struct {
@@ -115,6 +125,7 @@ static const struct {
     [TW_OP_MAX] = {true, TWI_ALL_TYPES, 0, check_order},
     [TW_OP_RANK] = {true, TWI_ALL_TYPES, 0, check_order},
     [TW_OP_TRANSPOSE] = {false, TWI_ALL_TYPES, 0, check_turn},
+    [TW_OP_LUT] = {false, TWI_BIT(TW_U8) | TWI_BIT(TW_U16), TWI_ALL_TYPES, check_table},
 };
 
 void twi_out_shape(const tw_problem *problem, int64_t *width, int64_t *height)
@@ -207,9 +218,9 @@ int64_t twi_footprint_count(const tw_window *window, const uint8_t *footprint)
     return count;
 }
 
-/* ---- Arrays: mask, column and footprint ------------------------------------------------------- */
+/* ---- Arrays: mask, column, footprint and table ------------------------------------------------------- */
 
-enum { MASK, COLUMN, FOOTPRINT, ARRAYS };
+enum { MASK, COLUMN, FOOTPRINT, TABLE, ARRAYS };
 
 typedef struct array {
     const void *data; /* NULL: the problem has none */
@@ -232,8 +243,12 @@ static array array_of(const tw_problem *problem, int which)
         return array_of_values(&problem->mask, problem->op == TW_OP_SEPCONV ? width : width * height);
     case COLUMN:
         return array_of_values(&problem->column, height);
-    default:
+    case FOOTPRINT:
         return (array){problem->footprint, problem->footprint ? width * height : 0};
+    default:
+        return (array){problem->table, problem->table ? twi_table_entries(problem) * (size_t)problem->table_channels *
+                                                            tw_type_size(problem->out_type)
+                                                      : 0};
     }
 }
 
@@ -254,8 +269,11 @@ static void set_array(tw_problem *problem, int which, const void *data)
     case COLUMN:
         set_values(&problem->column, data);
         break;
-    default:
+    case FOOTPRINT:
         problem->footprint = data;
+        break;
+    default:
+        problem->table = data;
         break;
     }
 }
@@ -287,7 +305,7 @@ void twi_problem_copy(const tw_problem *problem, void *memory, tw_problem *copy)
     }
 }
 
-/* Of problems with the same operation and window, so that the sizes tell integers from floats. */
+/* Of problems with the same operation, window and types, so that the sizes tell integers from floats. */
 static bool same_arrays(const tw_problem *a, const tw_problem *b)
 {
     for (int i = 0; i < ARRAYS; i++) {
@@ -316,7 +334,8 @@ bool twi_problem_equal(const tw_problem *a, const tw_problem *b)
            a->window.anchor_y == b->window.anchor_y && same_border(a->border, b->border) &&
            a->rounding == b->rounding && a->memory == b->memory && a->in_place == b->in_place &&
            a->divisor == b->divisor && a->offset == b->offset && a->sigma_x == b->sigma_x && a->sigma_y == b->sigma_y &&
-           a->rank == b->rank && a->turn == b->turn && a->axis == b->axis && same_arrays(a, b);
+           a->rank == b->rank && a->turn == b->turn && a->axis == b->axis && a->table_channels == b->table_channels &&
+           same_arrays(a, b);
 }
 
 /* ---- Text ---------------------------------------------------------------------------------------- */
@@ -379,6 +398,12 @@ static void own_text(const tw_problem *problem, bool exact, char *text, size_t s
         break;
     case TW_OP_TRANSPOSE:
         (void)snprintf(text, size, " %s", tw_turn_name(problem->turn));
+        break;
+    case TW_OP_LUT:
+        if (exact)
+            (void)snprintf(text, size, " table%d:%08" PRIx32, (int)problem->table_channels, array_hash(problem));
+        else
+            (void)snprintf(text, size, " table%d", (int)problem->table_channels);
         break;
     default:
         break;

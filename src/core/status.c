@@ -109,6 +109,7 @@ const char *tw_op_name(tw_op op)
         [TW_OP_SEPCONV] = "sepconv", [TW_OP_GAUSSIAN] = "gaussian",
         [TW_OP_MIN] = "min",         [TW_OP_MAX] = "max",
         [TW_OP_RANK] = "rank",       [TW_OP_TRANSPOSE] = "transpose",
+        [TW_OP_LUT] = "lut",
     };
     return name_of(names, TW_OP_COUNT, (unsigned)op);
 }

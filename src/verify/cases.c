@@ -120,11 +120,12 @@ static int64_t random_gap(twi_random *r)
 
 /* ---- What each operation has beside its window -------------------------------------------------- */
 
-/* The case's mask and column, or its footprint. */
-static _Thread_local struct {
+/* The case's mask and column, or its footprint, or its table. */
+static _Thread_local union {
     int32_t integers[2][TW_MAX_MASK * TW_MAX_MASK];
     double floats[2][TW_MAX_MASK * TW_MAX_MASK];
     uint8_t footprint[TW_MAX_MASK * TW_MAX_MASK];
+    uint64_t table[4 * 65536]; /* for 4 channels of f64 */
 } room;
 
 /* Values of one kind: small ones, bytes, any 32 bits, or all alike. */
@@ -224,11 +225,23 @@ static void random_gaussian(twi_random *r, tw_problem *problem)
     problem->window = tw_window_centred(problem->window.width | 1, problem->window.height | 1);
 }
 
+static void random_table(twi_random *r, tw_problem *problem)
+{
+    problem->type = twi_below(r, 2) == 0 ? TW_U8 : TW_U16;
+    problem->out_type = twi_below(r, 2) == 0 ? problem->type : (tw_type)twi_below(r, TW_TYPE_COUNT);
+    problem->table_channels = twi_below(r, 2) == 0 ? 1 : problem->channels;
+    const size_t bytes = twi_table_entries(problem) * (size_t)problem->table_channels * tw_type_size(problem->out_type);
+    for (size_t i = 0; i < bytes / sizeof room.table[0]; i++)
+        room.table[i] = twi_next(r);
+    problem->table = room.table;
+}
+
 /* The largest side of a window; 0 for operations without one. */
 static int32_t largest_side(tw_op op)
 {
     switch (op) {
     case TW_OP_TRANSPOSE:
+    case TW_OP_LUT:
         return 0;
     case TW_OP_BOX:
         return TW_MAX_WINDOW;
@@ -258,6 +271,9 @@ static void random_own(twi_random *r, tw_problem *problem)
         break;
     case TW_OP_TRANSPOSE:
         problem->turn = twi_below(r, 2) == 0 ? TW_TRANSPOSE : (tw_turn)(1 + twi_below(r, TW_TURN_COUNT - 1));
+        break;
+    case TW_OP_LUT:
+        random_table(r, problem);
         break;
     default:
         break;
