@@ -490,10 +490,18 @@ TW_API tw_status tw_lut_problem(const tw_image *src, const tw_image *dst, const 
    text has; at most size - 1 characters and a NUL are written. */
 TW_API size_t tw_problem_text(const tw_problem *problem, char *text, size_t size);
 
+/* How the planner chooses a variant. */
+typedef enum tw_planning {
+    TW_PLAN_ESTIMATE = 0, /* by what the context knows from measurements, else by an estimate */
+    TW_PLAN_MEASURE, /* the same, once the problem has been measured at this size: if it was not yet, by tw_tune() */
+    TW_PLANNING_COUNT
+} tw_planning;
+
 typedef struct tw_plan_options {
     const char *variant; /* NULL: the planner's choice */
     int32_t block_width; /* CUDA block shape of the variants that have one; 0: the variant's own */
     int32_t block_height;
+    tw_planning planning; /* read where `variant` is NULL */
 } tw_plan_options;
 
 typedef struct tw_plan tw_plan;
@@ -511,6 +519,44 @@ TW_API tw_status tw_plan_run(tw_plan *plan, const tw_image *src, const tw_image 
 /* The same on device images, queued on `stream` (a cudaStream_t; NULL: CUDA's default stream), and
    returns at once. Runs of one plan must be ordered by the caller: they share its scratch memory. */
 TW_API tw_status tw_plan_enqueue(tw_plan *plan, const tw_image *src, const tw_image *dst, void *stream);
+
+/* ---- Wisdom: measured choices ---------------------------------------------------------------- */
+
+/* Milliseconds a run of one variant, on images that lie on its device: median, least and most of several figures. */
+typedef struct tw_timing {
+    const char *variant;
+    double median;
+    double least;
+    double most;
+    bool chosen;
+} tw_timing;
+
+/*
+ * Times the variants that do the problem on the context's device, on images of its own, and remembers in the context
+ * which one is the fastest: the planner's choice, unless the times of another lie below all of its. Images of more
+ * than 256 MiB are measured by their upper part; variants that cannot win are tried once or not at all.
+ * `timings` gets the first `room` of those timed to the end, the fastest first; *count is how many there are.
+ * Both may be NULL, the first with room 0.
+ *
+ * What is remembered is the planner's choice for problems of the same class from then on: the same operation, types,
+ * channels, window, border mode, rounding, rank, footprint, and numbers of a mask (8 bits, 32 bits or floats); any
+ * anchor, place and values; both sides of the image within a factor of 2, where the nearest size counts. A variant
+ * that refuses the problem at hand is passed over. Only the time depends on it, never a result.
+ */
+TW_API tw_status tw_tune(tw_context *context, const tw_problem *problem, tw_timing *timings, size_t room,
+                         size_t *count);
+
+/* All that the context remembers, as lines of text for tw_wisdom_import(). Returns the length that the whole text
+   has; at most size - 1 characters and a NUL are written. */
+TW_API size_t tw_wisdom_export(const tw_context *context, char *text, size_t size);
+
+/* Adds what a text of `size` characters holds to what the context remembers; of two entries for one problem, the new
+   one counts. Entries of other devices are kept, for tw_wisdom_export(), and do not apply. All or nothing:
+   TW_ERROR_ARGUMENT for a damaged text, TW_ERROR_UNSUPPORTED for one of another version of the library. */
+TW_API tw_status tw_wisdom_import(tw_context *context, const char *text, size_t size);
+
+/* The context forgets everything. Plans that were made stay as they are. */
+TW_API void tw_wisdom_forget(tw_context *context);
 
 /* ---- Inspect tier --------------------------------------------------------------------------- */
 

@@ -109,6 +109,31 @@ static void any_allocation_may_fail(void **state)
     }
 }
 
+/* A variant that finds no memory leaves the contest: tuning may succeed without it. */
+static void tuning_survives_any_allocation_that_fails(void **state)
+{
+    const tw_image image = {(void *)(uintptr_t)256, 70, 40, 1024, 1, TW_U8, TW_HOST};
+    const tw_box_params params = box_params(7, 5, TW_BORDER_REFLECT);
+    tw_problem problem;
+    (void)state;
+    assert_ok(tw_box_problem(&image, &image, &params, &problem));
+    int at = 1;
+    for (bool reached = true; reached; at++) {
+        ledger l = {.fail_at = at};
+        const tw_context_options options = with_ledger(&l);
+        tw_context *context = NULL;
+        tw_status status = tw_context_create(&options, &context);
+        if (status == TW_OK)
+            status = tw_tune(context, &problem, NULL, 0, NULL);
+        if (status != TW_OK)
+            assert_refused(status, TW_ERROR_MEMORY, "memory");
+        tw_context_destroy(context);
+        assert_int_equal(l.live, 0);
+        reached = l.taken >= at;
+    }
+    assert_true(at > 8);
+}
+
 static void a_run_allocates_nothing(void **state)
 {
     ledger l = {0};
@@ -338,6 +363,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_allocation_may_fail),
+        cmocka_unit_test(tuning_survives_any_allocation_that_fails),
         cmocka_unit_test(a_run_allocates_nothing),
         cmocka_unit_test(kept_plans_are_never_mixed_up),
         cmocka_unit_test(a_plan_wants_images_of_its_problem),

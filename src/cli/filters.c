@@ -57,7 +57,8 @@ static twi_exit open_context(filter *f, tw_op op, int64_t steps)
 /* Plans the problem and runs it `times` times. */
 static tw_status run(const filter *f, const tw_problem *problem, const tw_image *src, int32_t times)
 {
-    const tw_plan_options options = {f->args->variant, f->args->block_width, f->args->block_height};
+    const tw_plan_options options = {
+        .variant = f->args->variant, .block_width = f->args->block_width, .block_height = f->args->block_height};
     tw_plan *plan = NULL;
     tw_status status = tw_plan_create(f->context, problem, &options, &plan);
     for (int32_t i = 0; i < times && status == TW_OK; i++)

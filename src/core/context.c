@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "core/plan.h"
+#include "core/wisdom.h"
 
 enum { HOST_ALIGNMENT = 256, MOST_THREADS = 1024 };
 
@@ -106,8 +106,8 @@ void tw_context_destroy(tw_context *context)
 {
     if (!context)
         return;
-    for (int i = 0; i < TWI_KEPT_PLANS; i++)
-        tw_plan_destroy(context->kept[i]);
+    twi_drop_kept(context);
+    twi_wisdom_free(context);
     context->backend->close(context);
     twi_host_release(context, context);
 }
@@ -127,6 +127,14 @@ tw_status twi_report(const tw_context *context, double done)
     if (context->progress && !context->progress(context->progress_user, done))
         return twi_fail(TW_ERROR_CANCELLED, "stopped by the progress callback at %.0f %%", 100 * done);
     return TW_OK;
+}
+
+void twi_drop_kept(tw_context *context)
+{
+    for (int i = 0; i < TWI_KEPT_PLANS; i++) {
+        tw_plan_destroy(context->kept[i]);
+        context->kept[i] = NULL;
+    }
 }
 
 static tw_status kept_plan(tw_context *context, const tw_problem *problem, tw_plan **plan)

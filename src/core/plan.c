@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/plan.h"
+#include "core/wisdom.h"
 
 tw_status twi_plan_scratch(tw_plan *plan, size_t bytes)
 {
@@ -67,6 +67,16 @@ static tw_status named_variant(const tw_context *context, const tw_problem *prob
     return twi_fail(TW_ERROR_ARGUMENT, "%s has no variant %s", tw_op_name(problem->op), name);
 }
 
+/* The one that was measured at this size, now if it was not before. */
+static tw_status measured_variant(tw_context *context, const tw_problem *problem, const twi_variant **result)
+{
+    bool exact = false;
+    if (!twi_wisdom_choice(context, problem, &exact) || !exact)
+        TWI_TRY(tw_tune(context, problem, NULL, 0, NULL));
+    *result = twi_choose(context, problem);
+    return TW_OK;
+}
+
 tw_status tw_plan_create(tw_context *context, const tw_problem *problem, const tw_plan_options *options,
                          tw_plan **result)
 {
@@ -85,13 +95,20 @@ tw_status tw_plan_create(tw_context *context, const tw_problem *problem, const t
     if (options->block_width < 0 || options->block_height < 0 || !options->block_width != !options->block_height)
         return twi_fail(TW_ERROR_ARGUMENT, "block %dx%d: give both sides, at least 1, or neither",
                         (int)options->block_width, (int)options->block_height);
+    if ((unsigned)options->planning >= TW_PLANNING_COUNT)
+        return twi_fail(TW_ERROR_ARGUMENT, "planning %d is unknown: use TW_PLAN_ESTIMATE or TW_PLAN_MEASURE",
+                        (int)options->planning);
     tw_status status = TW_OK;
     if (options->variant)
         status = named_variant(context, problem, options->variant, &variant);
-    else if (!(variant = twi_choose(context, problem)))
+    else if (options->planning == TW_PLAN_MEASURE)
+        status = measured_variant(context, problem, &variant);
+    else
+        variant = twi_choose(context, problem);
+    if (status == TW_OK && !variant)
         status = twi_fail(TW_ERROR_UNSUPPORTED, "no variant of %s on %s does this problem", tw_op_name(problem->op),
                           tw_backend_name(context->backend->id));
-    if (!variant)
+    if (status != TW_OK)
         return status;
     TWI_TRY(twi_host_allocate(context, sizeof(tw_plan), &memory));
     tw_plan *plan = memory;

@@ -98,6 +98,8 @@ const twi_backend *twi_find_backend(tw_backend id);
 /* Plans that the Simple tier keeps, so that a loop over images plans once. */
 enum { TWI_KEPT_PLANS = 4 };
 
+typedef struct twi_wisdom twi_wisdom;
+
 struct tw_context {
     const twi_backend *backend;
     int device;
@@ -108,6 +110,7 @@ struct tw_context {
     void *state; /* the back end's own */
     tw_plan *kept[TWI_KEPT_PLANS];
     unsigned next_kept;
+    twi_wisdom *wisdom; /* what was measured or imported; NULL: nothing yet */
 };
 
 struct tw_plan {
@@ -126,8 +129,9 @@ struct tw_plan {
 /* One reason why `variant` does not do `problem` (as tw_variant_refuses), or NULL. */
 const char *twi_refusal(const twi_variant *variant, const tw_context *context, const tw_problem *problem);
 
-/* The fastest variant by estimate, NULL if none applies. The one place where a measured choice belongs. */
+/* The fastest variant by what was measured before, else by estimate; NULL if none applies. */
 const twi_variant *twi_choose(const tw_context *context, const tw_problem *problem);
+const twi_variant *twi_choose_by_estimate(const tw_context *context, const tw_problem *problem);
 
 /* `bytes` of the back end's memory as plan->scratch, aligned to 256; freed with the plan. */
 tw_status twi_plan_scratch(tw_plan *plan, size_t bytes);
@@ -141,6 +145,9 @@ tw_status twi_context_check(const tw_context *context);
 
 /* The Simple tier: runs the problem through a plan that the context makes once and keeps. */
 tw_status twi_run_kept(tw_context *context, const tw_problem *problem, const tw_image *src, const tw_image *dst);
+
+/* Destroys the plans that the Simple tier keeps, so that the next calls choose again. */
+void twi_drop_kept(tw_context *context);
 
 /* Calls the progress callback, if any; TW_ERROR_CANCELLED if it asks to stop. */
 tw_status twi_report(const tw_context *context, double done);

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/plan.h"
+#include "core/wisdom.h"
 
 /* The rows' code, declared by the rows themselves. */
 #define ROW(op, OP, name, backend, BACKEND, types, channels, borders, smallest, largest, summary)                      \
@@ -66,6 +66,13 @@ const char *twi_refusal(const twi_variant *variant, const tw_context *context, c
 }
 
 const twi_variant *twi_choose(const tw_context *context, const tw_problem *problem)
+{
+    bool exact = false;
+    const twi_variant *remembered = twi_wisdom_choice(context, problem, &exact);
+    return remembered ? remembered : twi_choose_by_estimate(context, problem);
+}
+
+const twi_variant *twi_choose_by_estimate(const tw_context *context, const tw_problem *problem)
 {
     const twi_variant *best = NULL;
     double lowest = 0;

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "verify/bench.h"
-#include "verify/random.h"
 #include "verify/verify.h"
 
 /* A launch that is estimated to take longer is timed only by name. */
@@ -35,24 +34,6 @@ static double milliseconds(void)
     struct timespec now;
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
     return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a;
-    const double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Sorts the samples. */
-static twi_spread spread_of(double *samples, int count)
-{
-    twi_spread spread = {.count = count};
-    qsort(samples, (size_t)count, sizeof *samples, by_value);
-    spread.smallest = samples[0];
-    spread.largest = samples[count - 1];
-    spread.median = (samples[(count - 1) / 2] + samples[count / 2]) / 2;
-    return spread;
 }
 
 static bool on_cuda(const bench *b)
@@ -190,26 +171,6 @@ static tw_status take_pairs(bench *b)
     return tw_image_check(&b->src[0]);
 }
 
-/* Numbers that are ordinary for every type: no NaN, nothing that a processor is slow with. */
-static void fill(const tw_image *image)
-{
-    twi_random r = twi_random_of(1);
-    const int64_t elements = image->width * image->channels;
-    for (int64_t y = 0; y < image->height; y++) {
-        char *row = (char *)image->data + y * image->pitch;
-        for (int64_t i = 0; i < elements; i++) {
-            const uint64_t bits = twi_next(&r);
-            const double real = (double)(bits >> 40);
-            const float single = (float)real;
-            const size_t size = tw_type_size(image->type);
-            const void *from = image->type == TW_F32   ? (const void *)&single
-                               : image->type == TW_F64 ? (const void *)&real
-                                                       : (const void *)&bits;
-            memcpy(row + i * (int64_t)size, from, size);
-        }
-    }
-}
-
 static tw_status take_images(bench *b)
 {
     const extent in = extent_in(&b->result->problem);
@@ -217,7 +178,7 @@ static tw_status take_images(bench *b)
     const tw_memory_kind kind = b->request->pinned ? TW_MEMORY_PINNED : TW_MEMORY_HOST;
     TWI_TRY(take_pairs(b));
     TWI_TRY(tw_image_create(b->context, in.width, in.height, in.channels, in.type, kind, &b->host_src));
-    fill(&b->host_src);
+    twi_fill_ordinary(&b->host_src);
     if (on_cuda(b))
         TWI_TRY(tw_image_create(b->context, out.width, out.height, out.channels, out.type, kind, &b->host_dst));
     for (size_t i = 0; i < b->result->pairs; i++) {
@@ -275,7 +236,8 @@ static void prove(const bench *b, twi_prover *prover, const twi_variant *variant
 
 static tw_status make_row(bench *b, twi_prover *prover, const twi_variant *variant)
 {
-    const tw_plan_options options = {variant->name, b->request->block_width, b->request->block_height};
+    const tw_plan_options options = {
+        .variant = variant->name, .block_width = b->request->block_width, .block_height = b->request->block_height};
     const size_t index = b->result->count;
     twi_bench_row *row = &b->result->rows[index];
     const char *reason = twi_refusal(variant, b->context, &b->result->problem);
@@ -369,14 +331,14 @@ static tw_status time_rounds(const bench *b, double (*kernel)[TWI_BENCH_ROUNDS],
     const extent in = extent_in(&result->problem);
     const extent out = extent_out(&result->problem);
     const double bytes = (double)row_bytes(in) * (double)in.height + (double)row_bytes(out) * (double)out.height;
-    result->copy.kernel = spread_of(copy, rounds);
+    result->copy.kernel = twi_spread_of(copy, rounds);
     result->copy.gigabytes = bytes / result->copy.kernel.median / 1e6;
     for (size_t i = 0; i < result->count; i++) {
         twi_bench_row *row = &result->rows[i];
         if (!b->plans[i])
             continue;
-        row->kernel = spread_of(kernel[i], rounds);
-        row->share = spread_of(share[i], rounds);
+        row->kernel = twi_spread_of(kernel[i], rounds);
+        row->share = twi_spread_of(share[i], rounds);
         row->gigabytes = bytes / row->kernel.median / 1e6;
     }
     return TW_OK;
@@ -397,7 +359,8 @@ static tw_status time_kernels(const bench *b)
 
 static tw_status time_round_trip(const bench *b, const twi_variant *variant, twi_bench_row *row)
 {
-    const tw_plan_options options = {variant->name, b->request->block_width, b->request->block_height};
+    const tw_plan_options options = {
+        .variant = variant->name, .block_width = b->request->block_width, .block_height = b->request->block_height};
     double samples[TWI_BENCH_ROUND_TRIPS];
     tw_problem problem = b->result->problem;
     tw_plan *plan = NULL;
@@ -411,7 +374,7 @@ static tw_status time_round_trip(const bench *b, const twi_variant *variant, twi
     }
     tw_plan_destroy(plan);
     if (status == TW_OK)
-        row->roundtrip = spread_of(samples, TWI_BENCH_ROUND_TRIPS);
+        row->roundtrip = twi_spread_of(samples, TWI_BENCH_ROUND_TRIPS);
     return status;
 }
 
@@ -424,7 +387,7 @@ static tw_status time_transfer(const bench *b, const tw_image *from, const tw_im
         TWI_TRY(tw_image_copy(b->context, from, to));
         samples[i] = milliseconds() - begin;
     }
-    *spread = spread_of(samples, TWI_BENCH_ROUND_TRIPS);
+    *spread = twi_spread_of(samples, TWI_BENCH_ROUND_TRIPS);
     return TW_OK;
 }
 

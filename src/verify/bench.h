@@ -5,7 +5,7 @@
 #ifndef TWI_BENCH_H
 #define TWI_BENCH_H
 
-#include "core/plan.h"
+#include "core/measure.h"
 
 enum {
     TWI_BENCH_LAUNCHES = 100, /* in a row, for one figure; fewer where one takes more than 20 ms */
@@ -25,13 +25,6 @@ typedef struct twi_bench_request {
     bool graph;
     bool pinned; /* host images of the round trip in pinned memory */
 } twi_bench_request;
-
-typedef struct twi_spread {
-    double median;
-    double smallest;
-    double largest;
-    int count; /* 0: not measured */
-} twi_spread;
 
 typedef struct twi_bench_row {
     const char *name;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "verify/verify.h"
-#include "verify/random.h"
+#include "core/random.h"
 
 enum { CLASSIC_CASES = 3 };
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "verify/random.h"
+#include "core/random.h"
 #include "verify/verify.h"
 
 enum { GUARD = 0xA5, MARGIN = 512 /* bytes before and after an image that nobody may touch */ };
