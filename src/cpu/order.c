@@ -30,7 +30,9 @@ static twi_order_method choose_method(const tw_problem *problem)
         return TWI_ORDER_BANDS;
     if (!ranks)
         return is_full(problem) ? TWI_ORDER_SLIDE : TWI_ORDER_FOOTPRINT;
-    return is_full(problem) && problem->type == TW_U8 ? TWI_ORDER_COUNT : TWI_ORDER_SELECT;
+    return is_full(problem) && problem->type == TW_U8 && window->width <= UINT8_MAX && window->height <= UINT8_MAX
+               ? TWI_ORDER_THRESHOLDS
+               : TWI_ORDER_SELECT;
 }
 
 /* ---- The key that positions outside have -------------------------------------------------------- */
@@ -103,6 +105,17 @@ static int64_t strip_of(const twi_order_setup *setup, int64_t lines, int64_t siz
     return twi_min_i64(twi_max_i64(fit, 4 * line), TWI_ORDER_CHUNK) / line * line;
 }
 
+/* Strips that share a row among them, and a tile's rows: so long that what windows read beyond them costs little, and
+   so few that a tile stays in the cache. */
+static void set_strips(twi_order_setup *setup)
+{
+    const int64_t lanes = TWI_ORDER_VECTOR / key_size(setup);
+    const int64_t longest = 128;
+    const int64_t tiles = (setup->row + lanes * longest - 1) / (lanes * longest);
+    setup->strip = (setup->row + lanes * tiles - 1) / (lanes * tiles);
+    setup->tile_rows = twi_min_i64(twi_max_i64(32, setup->height), 128);
+}
+
 /* What a worker of the method keeps. Every window passes 2^31 elements of halo at most: nothing here overflows before
    twi_add_area looks. */
 static bool worker_bytes(twi_order_setup *setup)
@@ -126,12 +139,13 @@ static bool worker_bytes(twi_order_setup *setup)
     case TWI_ORDER_FOOTPRINT:
         lines *= setup->levels;
         break;
-    case TWI_ORDER_COUNT:
-        setup->strip = TWI_ORDER_TILE;
-        setup->pitch = row_pitch(setup->strip + halo, size);
-        lines = setup->height - 1 + 2 * TWI_ORDER_TILE_ROWS;
-        return twi_add_area(total, lines, setup->pitch, &offset) &&
-               twi_add_area(total, 16 * TWI_ORDER_TILE_ROWS, setup->pitch, &offset);
+    case TWI_ORDER_THRESHOLDS:
+        set_strips(setup);
+        return twi_add_area(total, TWI_ORDER_VECTOR / size * setup->strip + halo, size, &offset) &&
+               twi_add_area(total, (setup->tile_rows + setup->height) * (setup->strip + halo), TWI_ORDER_VECTOR,
+                            &offset) &&
+               twi_add_area(total, setup->tile_rows * setup->strip, TWI_ORDER_VECTOR, &offset) &&
+               twi_add_area(total, 4 * (setup->strip + halo), TWI_ORDER_VECTOR, &offset);
     default:
         break;
     }
@@ -271,7 +285,7 @@ static double estimate(const tw_context *context, const tw_problem *problem, dou
     case TWI_ORDER_FOOTPRINT:
         byte = 0.1 + 0.03 * (double)window->height;
         break;
-    case TWI_ORDER_COUNT:
+    case TWI_ORDER_THRESHOLDS:
         byte = 3;
         break;
     default:

@@ -12,21 +12,20 @@
 
 /* How a problem is computed. order.c chooses. */
 typedef enum twi_order_method {
-    TWI_ORDER_BANDS,     /* 3x3 and 5x5, min, max and median: four rows at a time */
-    TWI_ORDER_SLIDE,     /* min and max of a rectangle of any size */
-    TWI_ORDER_FOOTPRINT, /* min and max of a footprint: runs of positions */
-    TWI_ORDER_COUNT,     /* rank of a rectangle of bytes: how many lie above a threshold, for a tile at once */
-    TWI_ORDER_SELECT     /* rank of anything: the result's bits from the highest on */
+    TWI_ORDER_BANDS,      /* 3x3 and 5x5, min, max and median: four rows at a time */
+    TWI_ORDER_SLIDE,      /* min and max of a rectangle of any size */
+    TWI_ORDER_FOOTPRINT,  /* min and max of a footprint: runs of positions */
+    TWI_ORDER_THRESHOLDS, /* rank of a rectangle of bytes: how many lie above a threshold, for a tile at once */
+    TWI_ORDER_SELECT      /* rank of anything: the result's bits from the highest on */
 } twi_order_method;
 
 enum {
-    TWI_ORDER_BAND = 4,       /* output rows that the bands compute together */
-    TWI_ORDER_SMALLEST = 3,   /* their windows */
-    TWI_ORDER_LARGEST = 5,    /* */
-    TWI_ORDER_CHUNK = 4096,   /* bytes of a row that are computed together */
-    TWI_ORDER_PIECE = 1024,   /* bytes of a row of the bands whose sorted columns are kept */
-    TWI_ORDER_TILE_ROWS = 32, /* output rows of a tile of TWI_ORDER_COUNT */
-    TWI_ORDER_TILE = 128      /* its elements in a row */
+    TWI_ORDER_BAND = 4,     /* output rows that the bands compute together */
+    TWI_ORDER_SMALLEST = 3, /* their windows */
+    TWI_ORDER_LARGEST = 5,  /* */
+    TWI_ORDER_CHUNK = 4096, /* bytes of a row that are computed together */
+    TWI_ORDER_PIECE = 1024, /* bytes of a row of the bands whose sorted columns are kept */
+    TWI_ORDER_VECTOR = 32   /* bytes of a vector of strips (order_strips.tmpl.h) */
 };
 
 /* Positions of a window's row, one beside the other, that take part. */
@@ -52,10 +51,11 @@ typedef struct twi_order_setup {
     int64_t height;   /* */
     int64_t anchor_y; /* */
     int64_t rank;
-    int64_t outside; /* the key that positions outside the image have */
-    int64_t strip;   /* elements of a row that are computed together */
-    int64_t pitch;   /* bytes of a kept row */
-    int64_t levels;  /* footprints: kept rows of 1, 2, 4 ... positions */
+    int64_t outside;   /* the key that positions outside the image have */
+    int64_t strip;     /* elements of a row that are computed together, or of one of a tile's strips */
+    int64_t tile_rows; /* output rows of a tile of strips */
+    int64_t pitch;     /* bytes of a kept row */
+    int64_t levels;    /* footprints: kept rows of 1, 2, 4 ... positions */
     int64_t run_count;
     /* All below lies in the plan's scratch. */
     const twi_order_run *runs;

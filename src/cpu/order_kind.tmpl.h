@@ -4,6 +4,7 @@
  * read in place), RANKS (if ranks are selected among such keys).
  */
 #include "cpu/order_lines.tmpl.h"
+#include "cpu/order_strips.tmpl.h"
 #include "cpu/order_bands.tmpl.h"
 
 #define OP_NAME min

@@ -157,8 +157,8 @@ static tw_status run(const tw_plan *plan, const twi_job *job)
         [TW_I32] = run_kind_i32, [TW_F32] = run_kind_f32, [TW_F64] = run_kind_i64,
     };
     const twi_order_setup *setup = plan->scratch;
-    if (setup->method == TWI_ORDER_COUNT)
-        run_count(setup, job);
+    if (setup->method == TWI_ORDER_THRESHOLDS)
+        run_thresholds(setup, job);
     else if (setup->method == TWI_ORDER_SELECT)
         run_rank_select(setup, job);
     else

@@ -1,209 +1,206 @@
 /*
- * The element of a rank in a rectangle of bytes, for a tile of output elements at once.
+ * The element of a rank in a rectangle of bytes, by thresholds, for a tile of strips (order_strips.tmpl.h).
  *
- * For one threshold, the window positions that hold at most that are counted for the whole tile, by sums that slide
- * down and grow fourfold along the rows: the time does not grow with the window's height, and only with the logarithm
- * of its width. An output lies above the threshold if the count is at most its rank. So thresholds are tried as in a
- * binary search, but for a tile: an interval is halved while outputs lie in it, and only the blocks that have
- * some look at it. That takes about as many thresholds as a tile has different outputs, at most 255.
+ * For a threshold, the positions of each window that lie above it are counted by sums that slide down the columns and
+ * then along the rows: about nine additions and comparisons of bytes, whatever the window's size. The output
+ * is how many thresholds lie below it, that is have enough positions above them. Thresholds are tried upward and
+ * downward from a guess until no output lies beyond, so that a tile takes as many as its outputs span values.
+ *
+ * Vectors of GNU C: the compilers make of them what the level has. Their comparisons give bytes of ones, which are -1.
+ * Where a level's vectors are shorter than the tile's, a tile's vector is several, which lie side by side like
+ * channels.
  */
-#ifndef TWI_CPU_ORDER_COUNT_H
-#define TWI_CPU_ORDER_COUNT_H
+#ifndef TWI_CPU_ORDER_THRESHOLDS_H
+#define TWI_CPU_ORDER_THRESHOLDS_H
 
-#include "cpu/order_keys.h"
-
-enum {
-    COUNT_BLOCK = 64, /* elements */
-    COUNT_BLOCKS = TWI_ORDER_TILE / COUNT_BLOCK,
-    COUNT_LEVELS = 6, /* windows' parts of 1, 4, 16 ... 1024 columns */
-    COUNT_TERMS = 3 * COUNT_LEVELS + 1
-};
-
-/* How many outputs of each block lie above a threshold. */
-typedef struct above {
-    int32_t threshold;
-    uint8_t blocks[TWI_ORDER_TILE_ROWS][COUNT_BLOCKS];
-} above;
-
-/* A part of a window's row: 4^level columns. */
-typedef struct term {
-    int level;
-    int64_t first; /* in elements */
-} term;
-
-typedef struct count_tile {
-    const twi_order_setup *setup;
-    const uint8_t *source; /* rows of `pitch` bytes, the first output's window at its start */
-    uint8_t *result;       /* likewise */
-    char *lines;           /* counts of columns, then of parts of windows */
-    int64_t pitch;
-    int64_t n;
-    int64_t height;
-    int64_t length; /* columns that are counted */
-    int levels;
-    int last_bits;  /* of results, that are found otherwise */
-    int term_count; /* the window's width is their sum ... */
-    bool one_more;  /* ... or that less the column behind it */
-    term terms[COUNT_TERMS];
-} count_tile;
-
-static bool block_is_open(const above *low, const above *high, int64_t y, int64_t block)
-{
-    return low->blocks[y][block] != high->blocks[y][block];
-}
-
-static bool row_is_open(const above *low, const above *high, int64_t y)
-{
-    return memcmp(low->blocks[y], high->blocks[y], sizeof low->blocks[y]) != 0;
-}
-
-/* Too many positions for counts of 8 bits in a column and 16 in a window. */
-static bool count_is_broad(const twi_order_setup *setup)
-{
-    return setup->width * setup->height > UINT16_MAX || setup->height > UINT8_MAX;
-}
+enum { BATCH = 4 }; /* thresholds at a time, which share the loads of the source and of the results */
 
 #ifdef LEVEL_VECTOR
-#include "cpu/order_count_vector.tmpl.h"
-
-/* What is faster: a threshold for a whole tile, or a bit for every output. */
-static int count_last_bits(int64_t positions)
-{
-    return positions > UINT8_MAX ? 0 : positions > 150 ? 2 : positions > 100 ? 4 : 5;
-}
+#define WIDTH 32
 #else
-static int count_last_bits(int64_t positions)
-{
-    (void)positions;
-    return 0;
-}
-
-static void lower_bytes(uint8_t *line, int64_t n)
-{
-    (void)line;
-    (void)n;
-}
-
-static void finish_bits(const count_tile *tile, int bits)
-{
-    (void)tile;
-    (void)bits;
-}
-
-#define NAME narrow /* windows of up to 255 positions */
-#define COLUMN uint8_t
-#define SUM uint8_t
-#include "cpu/order_count.tmpl.h"
-#undef SUM
-#undef COLUMN
-#undef NAME
-
-#define NAME medium /* up to 65535, and up to 255 rows */
-#define COLUMN uint8_t
-#define SUM uint16_t
-#include "cpu/order_count.tmpl.h"
-#undef SUM
-#undef COLUMN
-#undef NAME
+#define WIDTH 16
 #endif
+typedef int8_t bytes __attribute__((vector_size(WIDTH)));
+typedef uint16_t words __attribute__((vector_size(WIDTH)));
+enum { PARTS = TWI_ORDER_VECTOR / WIDTH };
+#undef WIDTH
 
-#define NAME broad
-#define COLUMN uint32_t
-#define SUM uint32_t
-#include "cpu/order_count.tmpl.h"
-#undef SUM
-#undef COLUMN
-#undef NAME
+/* Which outputs, in any of a tile's vectors, lie above the last threshold of a batch; and above its first in all. */
+typedef struct beyond {
+    bytes some;
+    bytes every;
+} beyond;
 
-static void count_pass(const count_tile *tile, const above *low, const above *high, above *middle)
+/* The columns of the windows of row 0, but for its last one. Bytes are lowered by 128, to be compared as signed ones.
+ */
+static void count_first(const tile_u8 *tile, bytes first, bytes *columns)
+{
+    const int64_t height = tile->setup->height;
+    const int64_t length = tile->length * PARTS;
+    for (int64_t x = 0; x < length; x++) {
+        const bytes *from = (const bytes *)(const void *)tile->source + length + x;
+        bytes count[BATCH] = {{0}};
+        for (int64_t y = 1; y < height; y++, from += length)
+            for (int k = 0; k < BATCH; k++)
+                count[k] -= *from > first + (int8_t)k;
+        for (int k = 0; k < BATCH; k++)
+            columns[x * BATCH + k] = count[k];
+    }
+}
+
+/* From the row before to row y. The row before the first holds nothing above any threshold. */
+static void count_next(const tile_u8 *tile, bytes first, int64_t y, bytes *columns)
+{
+    const int64_t length = tile->length * PARTS;
+    const bytes *leave = (const bytes *)(const void *)tile->source + y * length;
+    const bytes *enter = leave + tile->setup->height * length;
+    for (int64_t x = 0; x < length; x++) {
+        const bytes in = enter[x];
+        const bytes out = leave[x];
+        bytes *count = columns + x * BATCH;
+        for (int k = 0; k < BATCH; k++)
+            count[k] = count[k] - (in > first + (int8_t)k) + (out > first + (int8_t)k);
+    }
+}
+
+/* Along a row: windows of at most 255 positions. Sums are lowered by 128. */
+static beyond raise_narrow(const tile_u8 *tile, const bytes *columns, bytes *result, beyond found)
 {
     const twi_order_setup *setup = tile->setup;
-    const int64_t count = setup->width * setup->height;
-    int64_t last = tile->height;
-    int64_t first = 0;
-    memcpy(middle->blocks, low->blocks, sizeof middle->blocks);
-    while (!row_is_open(low, high, last - 1))
-        last--;
-    while (!row_is_open(low, high, first))
-        first++;
-    if (count <= UINT8_MAX)
-        pass_narrow(tile, low, high, middle, first, last);
-    else if (!count_is_broad(setup))
-        pass_medium(tile, low, high, middle, first, last);
-    else
-        pass_broad(tile, low, high, middle, first, last);
-}
-
-/* Finds the outputs above low's threshold and not above high's. */
-static void count_between(const count_tile *tile, const above *low, const above *high)
-{
-    above middle = {.threshold = (low->threshold + high->threshold) / 2};
-    if (high->threshold - low->threshold <= 1 << tile->last_bits ||
-        memcmp(low->blocks, high->blocks, (size_t)tile->height * sizeof *low->blocks) == 0)
-        return;
-    count_pass(tile, low, high, &middle);
-    count_between(tile, low, &middle);
-    count_between(tile, &middle, high);
-}
-
-static int digits(int64_t width)
-{
-    int sum = 0;
-    for (; width > 0; width /= 4)
-        sum += (int)(width % 4);
-    return sum;
-}
-
-/* The width in base 4; of one column more, and that subtracted again, where that is shorter. */
-static void count_terms(count_tile *tile)
-{
-    int64_t width = tile->setup->width;
-    int64_t first = 0;
-    tile->one_more = digits(width + 1) + 1 < digits(width);
-    width += tile->one_more;
-    for (int64_t side = 1; side <= width; side *= 4, tile->levels++) {
-        for (int64_t digit = width / side % 4; digit > 0; digit--, first += side) {
-            const term part = {tile->levels, first * tile->setup->channels};
-            tile->terms[tile->term_count++] = part;
-        }
-    }
-}
-
-static void run_count(const twi_order_setup *setup, const twi_job *job)
-{
-    const int64_t halo = setup->before + setup->after;
-    char *place = order_scratch(setup, job);
-    uint8_t *source = take(&place, (setup->height - 1 + 2 * TWI_ORDER_TILE_ROWS) * setup->pitch);
-    count_tile tile = {.setup = setup, .source = source, .pitch = setup->pitch};
-    tile.lines = take(&place, 0);
-    tile.result = source + (setup->height - 1 + TWI_ORDER_TILE_ROWS) * setup->pitch;
-    tile.last_bits = count_last_bits(setup->width * setup->height);
-    count_terms(&tile);
-    for (int64_t y = job->first; y < job->last; y += tile.height) {
-        tile.height = twi_min_i64(TWI_ORDER_TILE_ROWS, job->last - y);
-        for (int64_t first = 0; first < setup->row; first += setup->strip) {
-            const int64_t valid = twi_min_i64(setup->strip, setup->row - first);
-            above none = {.threshold = -1};
-            const above all = {.threshold = UINT8_MAX};
-            /* whole blocks: what lies behind the row's end has results too, of whatever the tile holds there */
-            tile.n = (valid + COUNT_BLOCK - 1) / COUNT_BLOCK * COUNT_BLOCK;
-            tile.length = tile.n + halo + setup->channels;
-            for (int64_t i = 0; i < tile.height + setup->height - 1; i++)
-                fetch_u8(setup, &job->src, y - setup->anchor_y + i, first - setup->before, valid + halo,
-                         source + i * setup->pitch);
-            for (int64_t i = 0; i < tile.height + setup->height - 1 && !count_is_broad(setup); i++)
-                lower_bytes(source + i * setup->pitch, tile.length);
-            for (int64_t i = 0; i < tile.height; i++) {
-                memset(none.blocks[i], COUNT_BLOCK, (size_t)(tile.n / COUNT_BLOCK));
-                memset(tile.result + i * setup->pitch, 0, (size_t)tile.n);
+    const int64_t strip = setup->strip * PARTS;
+    const int64_t step = setup->channels * PARTS;
+    const int64_t behind = (setup->width - 1) * step;
+    const bytes zero = {0};
+    const bytes least = zero + (int8_t)(setup->width * setup->height - setup->rank - 1 - 128);
+    for (int64_t channel = 0; channel < step; channel++) {
+        bytes sum[BATCH];
+        for (int k = 0; k < BATCH; k++)
+            sum[k] = zero + (int8_t)INT8_MIN;
+        for (int64_t x = channel; x < channel + behind; x += step)
+            for (int k = 0; k < BATCH; k++)
+                sum[k] += columns[x * BATCH + k];
+        for (int64_t x = channel; x < strip; x += step) {
+            const bytes *leave = columns + x * BATCH;
+            const bytes *enter = leave + behind * BATCH;
+            bytes value = result[x];
+            for (int k = 0; k < BATCH; k++) {
+                sum[k] += enter[k];
+                const bytes above = sum[k] > least;
+                value -= above;
+                found.every = k == 0 ? found.every & above : found.every;
+                found.some = k == BATCH - 1 ? found.some | above : found.some;
+                sum[k] -= leave[k];
             }
-            count_between(&tile, &none, &all);
-            if (tile.last_bits)
-                finish_bits(&tile, tile.last_bits);
-            for (int64_t i = 0; i < tile.height; i++)
-                deliver_u8(setup, job, y + i, first, tile.result + i * setup->pitch, valid);
+            result[x] = value;
         }
     }
+    return found;
+}
+
+/* The same for up to 65535 positions: sums of the even and of the odd bytes. */
+static beyond raise_wide(const tile_u8 *tile, const bytes *columns, bytes *result, beyond found)
+{
+    const twi_order_setup *setup = tile->setup;
+    const int64_t strip = setup->strip * PARTS;
+    const int64_t step = setup->channels * PARTS;
+    const int64_t behind = (setup->width - 1) * step;
+    const words zero = {0};
+    const words low = zero + 0xff;
+    const words least = zero + (uint16_t)(setup->width * setup->height - setup->rank - 1);
+    for (int64_t channel = 0; channel < step; channel++) {
+        words even[BATCH] = {{0}};
+        words odd[BATCH] = {{0}};
+        for (int64_t x = channel; x < channel + behind; x += step) {
+            for (int k = 0; k < BATCH; k++) {
+                even[k] += (words)columns[x * BATCH + k] & low;
+                odd[k] += (words)columns[x * BATCH + k] >> 8;
+            }
+        }
+        for (int64_t x = channel; x < strip; x += step) {
+            const bytes *leave = columns + x * BATCH;
+            const bytes *enter = leave + behind * BATCH;
+            bytes value = result[x];
+            for (int k = 0; k < BATCH; k++) {
+                even[k] += (words)enter[k] & low;
+                odd[k] += (words)enter[k] >> 8;
+                const bytes above = (bytes)(((words)(even[k] > least) & low) | ((words)(odd[k] > least) & ~low));
+                value -= above;
+                found.every = k == 0 ? found.every & above : found.every;
+                found.some = k == BATCH - 1 ? found.some | above : found.some;
+                even[k] -= (words)leave[k] & low;
+                odd[k] -= (words)leave[k] >> 8;
+            }
+            result[x] = value;
+        }
+    }
+    return found;
+}
+
+/* Adds to each result how many of the thresholds threshold ... threshold + BATCH - 1 lie below the output. */
+static beyond raise_batch(const tile_u8 *tile, int threshold)
+{
+    const twi_order_setup *setup = tile->setup;
+    const bytes zero = {0};
+    const bytes first = zero + (int8_t)(threshold - 128);
+    const bool narrow = setup->width * setup->height <= UINT8_MAX;
+    bytes *columns = (bytes *)(void *)tile->room;
+    beyond found = {.some = zero, .every = ~zero};
+    count_first(tile, first, columns);
+    for (int64_t y = 0; y < tile->rows; y++) {
+        bytes *result = (bytes *)(void *)tile->result + y * setup->strip * PARTS;
+        count_next(tile, first, y, columns);
+        found = narrow ? raise_narrow(tile, columns, result, found) : raise_wide(tile, columns, result, found);
+    }
+    return found;
+}
+
+static bool is_some(bytes v)
+{
+    bool some = false;
+    for (size_t i = 0; i < sizeof v; i++)
+        some |= v[i] != 0;
+    return some;
+}
+
+/* Any start is right: an average of elements is a near one. */
+static int guess(const tile_u8 *tile)
+{
+    const uint8_t *middle =
+        tile->source + ((tile->rows + tile->setup->height) / 2 * tile->length + tile->length / 2) * TWI_ORDER_VECTOR;
+    int sum = 0;
+    for (int i = 0; i < TWI_ORDER_VECTOR; i++)
+        sum += middle[i];
+    return sum / TWI_ORDER_VECTOR / BATCH * BATCH;
+}
+
+static void compute_thresholds(const tile_u8 *tile)
+{
+    const int64_t covered = (tile->rows + tile->setup->height) * tile->length * PARTS;
+    const int64_t outputs = tile->rows * tile->setup->strip * PARTS;
+    bytes *source = (bytes *)(void *)tile->source;
+    bytes *result = (bytes *)(void *)tile->result;
+    int low = guess(tile);
+    const bytes half = (bytes){0} + (int8_t)INT8_MIN;
+    memset(source, 0, (size_t)tile->length * TWI_ORDER_VECTOR);
+    memset(result, 0, (size_t)outputs * sizeof *result);
+    for (int64_t i = 0; i < covered; i++)
+        source[i] ^= half;
+    const beyond start = raise_batch(tile, low);
+    bool some = is_some(start.some);
+    for (int high = low + BATCH; some && high <= UINT8_MAX; high += BATCH)
+        some = is_some(raise_batch(tile, high).some);
+    bool every = !is_some(~start.every);
+    while (!every && low > 0) {
+        low -= BATCH;
+        every = !is_some(~raise_batch(tile, low).every);
+    }
+    for (int64_t i = 0; i < outputs; i++)
+        result[i] += (int8_t)low;
+}
+
+static void run_thresholds(const twi_order_setup *setup, const twi_job *job)
+{
+    run_strips_u8(setup, job, compute_thresholds);
 }
 
 #endif
