@@ -533,8 +533,8 @@ typedef struct tw_timing {
 
 /*
  * Times the variants that do the problem on the context's device, on images of its own, and remembers in the context
- * which one is the fastest: the planner's choice, unless the times of another lie below all of its. Images of more
- * than 256 MiB are measured by their upper part; variants that cannot win are tried once or not at all.
+ * which one is the fastest; the estimate's choice stays where no other is faster in all rounds but one. Images of more
+ * than 256 MiB are measured by their upper part; variants that cannot win are tried briefly or not at all.
  * `timings` gets the first `room` of those timed to the end, the fastest first; *count is how many there are.
  * Both may be NULL, the first with room 0.
  *

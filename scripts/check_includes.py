@@ -15,7 +15,7 @@ RULES = [
     ("src/core/exact.h", []),
     ("src/core/*", ["tilewise.h", "core/*"]),
     ("src/ops/*", ["core/*", "ops/*"]),
-    ("src/cpu/*", ["core/*", "cpu/*", "<omp.h>", "<immintrin.h>"]),
+    ("src/cpu/*", ["core/*", "cpu/*", "<omp.h>", "<immintrin.h>", "<cpuid.h>"]),
     ("src/cuda/*.cu", ["core/exact.h", "cuda/cuda.h", "cuda/*.cuh", "<cuda_fp16.h>"]),
     ("src/cuda/*.cuh", ["core/exact.h", "cuda/cuda.h", "cuda/*.cuh"]),
     ("src/cuda/cuda.h", ["core/exact.h"]),
@@ -27,7 +27,7 @@ RULES = [
 
 STANDARD = set(
     "assert ctype errno fcntl float inttypes limits math sched setjmp signal stdarg stdatomic stdbool stddef stdint stdio "
-    "stdlib string strings time unistd getopt pthread sys/mman sys/stat sys/time sys/types sys/resource sys/ioctl".split()
+    "stdlib string strings time unistd getopt pthread sys/mman sys/stat sys/time sys/types sys/resource sys/ioctl sys/file sys/wait".split()
 )
 INCLUDE = re.compile(r'^\s*#\s*include\s*(<[^>]+>|"[^"]+")')
 

@@ -23,7 +23,8 @@ PROGRAM = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else "build/tilewise"
 SHELLS = ("bash", "zsh", "fish")
 FILTERS = ("box", "correlate", "convolve", "sepconv", "gaussian", "sobel", "scharr", "prewitt", "laplacian", "min", "max",
            "median", "rank", "open", "close", "gradient", "tophat", "blackhat")
-COMMANDS = (*FILTERS, "verify", "bench", "explain", "info", "help")
+os.environ["TILEWISE_WISDOM"] = ""  # whatever the user has measured
+COMMANDS = (*FILTERS, "verify", "bench", "tune", "explain", "info", "help")
 
 
 def run(*arguments, stdin=b"", **more):

@@ -28,6 +28,7 @@ typedef enum twi_command_id {
     TWI_BLACKHAT,
     TWI_VERIFY,
     TWI_BENCH,
+    TWI_TUNE,
     TWI_EXPLAIN,
     TWI_INFO,
     TWI_HELP,
@@ -114,7 +115,7 @@ struct twi_args {
     int threads; /* [0: all] */
     twi_progress_mode progress;
 
-    /* bench, explain: the image */
+    /* bench, tune, explain: the image */
     int64_t image_width; /* [4096] */
     int64_t image_height;
     int64_t pitch;    /* bytes [0: a multiple of 256] */

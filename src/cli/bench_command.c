@@ -1,8 +1,8 @@
 /* `tilewise bench`: the table and the JSON of a bench. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <jansson.h>
 
+#include "cli/json.h"
 #include "cli/recipe.h"
 #include "verify/bench.h"
 
@@ -133,17 +133,6 @@ static json_t *json_result(const twi_args *args, const tw_device_info *device, c
         json_spread(&result->upload), "download_ms", json_spread(&result->download));
 }
 
-static twi_exit print_json(const twi_args *args, const tw_device_info *device, const twi_bench_result *result)
-{
-    json_t *root = json_result(args, device, result);
-    if (!root)
-        return twi_complain(TWI_EXIT_MEMORY, "out of memory: the JSON text");
-    (void)json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(7));
-    putchar('\n');
-    json_decref(root);
-    return TWI_EXIT_DONE;
-}
-
 /* ---- The command --------------------------------------------------------------------------------- */
 
 /* What the rows say as an exit code: a variant that differs is a negative answer, one that was asked for by
@@ -173,7 +162,7 @@ static twi_exit bench(const twi_args *args, tw_context *context, twi_bench_reque
     status = twi_bench(context, request, &result);
     twi_exit code = status == TW_OK ? TWI_EXIT_DONE : twi_complain_status(status);
     if (code == TWI_EXIT_DONE && args->json)
-        code = print_json(args, &device, &result);
+        code = twi_print_json(json_result(args, &device, &result));
     else if (code == TWI_EXIT_DONE)
         print_text(args, &device, &result, backend == TW_CUDA);
     if (code == TWI_EXIT_DONE)

@@ -45,6 +45,7 @@ twi_exit twi_describe_problem(const struct twi_args *args, struct twi_recipe *re
 twi_exit twi_command_filter(const struct twi_args *args);
 twi_exit twi_command_verify(const struct twi_args *args);
 twi_exit twi_command_bench(const struct twi_args *args);
+twi_exit twi_command_tune(const struct twi_args *args);
 twi_exit twi_command_explain(const struct twi_args *args);
 twi_exit twi_command_info(const struct twi_args *args);
 twi_exit twi_command_help(const struct twi_args *args);

@@ -7,6 +7,7 @@
 
 #include "cli/help.h"
 #include "cli/recipe.h"
+#include "cli/wisdom.h"
 
 /* ---- Devices and names --------------------------------------------------------------------------- */
 
@@ -114,6 +115,8 @@ twi_exit twi_open_context(const twi_args *args, tw_op op, tw_progress progress, 
     if (!threads_can_start(threads - 1))
         return twi_complain(TWI_EXIT_MEMORY, "%d threads were refused by the system: give fewer with --threads",
                             threads);
+    if (args->command->kind == TWI_OPERAND_FILE && !args->variant)
+        twi_wisdom_load(args, *context);
     return TWI_EXIT_DONE;
 }
 

@@ -1,18 +1,8 @@
 /* `tilewise info` and `tilewise explain`: what there is on this machine, and why not more. */
 #include <stdio.h>
-#include <jansson.h>
 
+#include "cli/json.h"
 #include "cli/recipe.h"
-
-static twi_exit print_json(json_t *root)
-{
-    if (!root)
-        return twi_complain(TWI_EXIT_MEMORY, "out of memory: the JSON text");
-    (void)json_dumpf(root, stdout, JSON_INDENT(2));
-    putchar('\n');
-    json_decref(root);
-    return TWI_EXIT_DONE;
-}
 
 /* ---- info ---------------------------------------------------------------------------------------- */
 
@@ -73,7 +63,7 @@ static json_t *json_info(void)
 twi_exit twi_command_info(const twi_args *args)
 {
     if (args->json)
-        return print_json(json_info());
+        return twi_print_json(json_info());
     print_info();
     return TWI_EXIT_DONE;
 }
@@ -140,7 +130,7 @@ static twi_exit explain(const twi_args *args, twi_recipe *recipe)
         (void)tw_context_create(&options, &l.contexts[i]);
     }
     if (args->json)
-        code = print_json(json_listing(&l));
+        code = twi_print_json(json_listing(&l));
     else
         print_listing(&l);
     for (int i = TW_CPU; i < TW_BACKEND_COUNT; i++)

@@ -231,6 +231,22 @@ const twi_command twi_commands[TWI_COMMAND_COUNT] = {
              "tilewise bench median --window 5x5 --dtype u16"},
             twi_command_bench,
         },
+    [TWI_TUNE] =
+        {
+            "tune",
+            "OP",
+            1,
+            1,
+            TWI_OPERAND_OP,
+            "measure which variant is the fastest, and remember it",
+            "Times the variants on this machine for the images and the filter that the options describe, and keeps the "
+            "fastest in a wisdom file: what other commands then choose for such images, of up to half and twice that "
+            "size. Only the time depends on it, never a result. The file is $TILEWISE_WISDOM, without it "
+            "tilewise/wisdom in $XDG_CACHE_HOME or ~/.cache; it may be deleted at any time. An empty TILEWISE_WISDOM "
+            "switches it off.",
+            {"tilewise tune box --size 16384x16384", "tilewise tune median --window 5x5 --dtype u16 --device cuda"},
+            twi_command_tune,
+        },
     [TWI_EXPLAIN] =
         {
             "explain",
@@ -287,7 +303,7 @@ const twi_command twi_commands[TWI_COMMAND_COUNT] = {
 #define KEEPING WINDOWED /* the input's type */
 #define FILTERS (WINDOWED | WEIGHING)
 #define REPLICATING (FILTERS & ~(FOR(BOX) | EXTREMES | MORPHOLOGY))
-#define PROBLEMS (FOR(BENCH) | FOR(EXPLAIN)) /* commands that describe an image instead of reading one */
+#define PROBLEMS (FOR(BENCH) | FOR(TUNE) | FOR(EXPLAIN)) /* commands that describe an image instead of reading one */
 #define WORKING (FILTERS | FOR(VERIFY) | FOR(BENCH))
 #define EVERY ((UINT64_C(1) << TWI_COMMAND_COUNT) - 1)
 
@@ -372,7 +388,7 @@ const twi_option twi_options[] = {
     {0, FOR(BENCH), "pitch", "BYTES", twi_set_pitch, "odd, or a number of bytes, 1 to 1000000000000", "odd",
      "bytes from a row of the images to the next: odd is the shortest odd number of elements (default a multiple of "
      "256 bytes)"},
-    {0, WORKING, "device", "NAME", twi_set_device, "auto, cpu, cuda or cuda:N", "auto cpu cuda cuda:0",
+    {0, WORKING | FOR(TUNE), "device", "NAME", twi_set_device, "auto, cpu, cuda or cuda:N", "auto cpu cuda cuda:0",
      "where to work: auto (default) is the GPU where one works, else the CPU; cuda is an error where none works"},
     {0, FILTERS & ~MORPHOLOGY, "variant", "NAME", twi_set_variant, "one name, such as reference", NULL,
      "one named implementation, in place of the planner's choice: the result is the same, only the time differs "
@@ -381,7 +397,7 @@ const twi_option twi_options[] = {
      NULL, "these implementations alone ('tilewise explain --list' prints them)"},
     {0, WORKING & ~MORPHOLOGY, "block", "WxH", twi_set_block, "WxH, each 1 to 1024", "16x16 32x32 64x16 32x8",
      "threads of a block, for the CUDA variants that have a choice"},
-    {0, FILTERS | FOR(BENCH), "threads", "N", twi_set_threads, "a whole number, 1 to 1024", NULL,
+    {0, FILTERS | FOR(BENCH) | FOR(TUNE), "threads", "N", twi_set_threads, "a whole number, 1 to 1024", NULL,
      "CPU threads (default all that this process may use)"},
     {0, FOR(BENCH), "graph", NULL, twi_set_graph, NULL, NULL,
      "launch the kernels as CUDA graphs of 10, for images so small that launching takes most of the time"},

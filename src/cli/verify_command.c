@@ -1,8 +1,8 @@
 /* `tilewise verify`: the prover's lines as text or JSON. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <jansson.h>
 
+#include "cli/json.h"
 #include "cli/recipe.h"
 #include "verify/verify.h"
 
@@ -18,15 +18,10 @@ static void print_line(void *user, const char *text, bool failure)
 
 static twi_exit print_json(const twi_args *args, const twi_verify_result *result, json_t *failures)
 {
-    json_t *root = json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:O}", "schema", "tilewise.verify/1", "version",
-                             tw_version(), "seed", (json_int_t)args->seed, "cases", (json_int_t)result->cases, "checks",
-                             (json_int_t)result->checks, "failed", (json_int_t)result->failures, "failures", failures);
-    if (!root)
-        return twi_complain(TWI_EXIT_MEMORY, "out of memory: the JSON text");
-    (void)json_dumpf(root, stdout, JSON_INDENT(2));
-    putchar('\n');
-    json_decref(root);
-    return TWI_EXIT_DONE;
+    return twi_print_json(json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:O}", "schema", "tilewise.verify/1", "version",
+                                    tw_version(), "seed", (json_int_t)args->seed, "cases", (json_int_t)result->cases,
+                                    "checks", (json_int_t)result->checks, "failed", (json_int_t)result->failures,
+                                    "failures", failures));
 }
 
 static twi_exit verify(const twi_args *args, json_t *failures)

@@ -10,18 +10,24 @@
 #define FORMAT "tilewise-wisdom 1"
 
 /* MOST_LINE holds an entry: two numbers of 19 digits, and the fields. */
-enum { MOST_ENTRIES = 4096, MOST_NAME = 32, MOST_TEXT = 192, MOST_LINE = MOST_NAME + 2 * MOST_TEXT + 48 };
+enum {
+    MOST_ENTRIES = 4096,
+    MOST_NAME = 32,
+    MOST_CLASS = 192,
+    MOST_DEVICE = 448,
+    MOST_LINE = MOST_NAME + MOST_CLASS + MOST_DEVICE + 48
+};
 
 typedef struct entry {
     char variant[MOST_NAME];
-    char class[MOST_TEXT];
-    char device[MOST_TEXT];
+    char class[MOST_CLASS];
+    char device[MOST_DEVICE];
     int64_t width;
     int64_t height;
 } entry;
 
 struct twi_wisdom {
-    char device[MOST_TEXT]; /* the context's own */
+    char device[MOST_DEVICE]; /* the context's own */
     entry *entries;
     size_t count;
     size_t room;
@@ -145,7 +151,7 @@ const twi_variant *twi_wisdom_choice(const tw_context *context, const tw_problem
     const twi_wisdom *wisdom = context->wisdom;
     const twi_variant *best = NULL;
     double least = 0;
-    char class[MOST_TEXT];
+    char class[MOST_CLASS];
     if (!wisdom || wisdom->count == 0)
         return NULL;
     (void)twi_problem_class(problem, class, sizeof class);

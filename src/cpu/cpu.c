@@ -27,7 +27,7 @@ static tw_status describe_cpu(int device, tw_device_info *info)
 {
     (void)device;
     __builtin_cpu_init();
-    (void)snprintf(info->name, sizeof info->name, "CPU");
+    twi_cpu_name(info->name, sizeof info->name);
     (void)snprintf(info->detail, sizeof info->detail, "%d processors%s%s", omp_get_num_procs(),
                    __builtin_cpu_supports("avx2") ? ", AVX2" : "",
                    __builtin_cpu_supports("avx512bw") ? ", AVX-512" : "");

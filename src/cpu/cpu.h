@@ -2,7 +2,7 @@
  * The CPU back end, file by file.
  *
  *   cpu.c            the back end: memory, and runs cut into bands of rows, one a thread
- *   processor.c      what the processor can do
+ *   processor.c      what the processor is and can do
  *   subtract.c       the difference of two images
  *   rows.h, rows.c   scratch cut into areas; what rows and columns outside the image hold
  *   divide.h         exact division by multiplication
@@ -22,6 +22,9 @@
 #define TWI_CPU_H
 
 #include "core/plan.h"
+
+/* The processor's own name for itself, "CPU" where it has none. */
+void twi_cpu_name(char *name, size_t size);
 
 /* Why a level with vectors does not run: the reason, or NULL. No level depends on the problem. */
 const char *twi_cpu_refuses_avx2(const tw_context *context, const tw_problem *problem);

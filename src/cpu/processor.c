@@ -1,5 +1,25 @@
-/* What the processor can do: the reasons why levels are refused. */
+/* What the processor is and can do: the reasons why levels are refused. */
+#include <stdio.h>
+#include <string.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 #include "cpu/cpu.h"
+
+void twi_cpu_name(char *name, size_t size)
+{
+    char brand[49] = "";
+#if defined(__x86_64__)
+    for (unsigned i = 0; i < 3; i++) { /* 16 characters each */
+        unsigned registers[4] = {0};
+        if (__get_cpuid(0x80000002u + i, &registers[0], &registers[1], &registers[2], &registers[3]))
+            memcpy(brand + 16 * i, registers, sizeof registers);
+    }
+#endif
+    const char *begin = brand + strspn(brand, " ");
+    (void)snprintf(name, size, "%s", begin[0] != '\0' ? begin : "CPU");
+}
 
 const char *twi_cpu_refuses_avx2(const tw_context *context, const tw_problem *problem)
 {

@@ -77,6 +77,11 @@ twi_io_status twi_io_matrix_read(const char *path, int32_t most, twi_matrix *res
 /* Frees the values and clears the struct. */
 void twi_io_matrix_free(twi_matrix *matrix);
 
+/* A whole file of at most `most` bytes, and a NUL behind them; the caller frees it. */
+twi_io_status twi_io_read_bytes(const char *path, size_t most, char **bytes, size_t *size);
+/* Writes a whole file as twi_io_write() does. */
+twi_io_status twi_io_write_bytes(const char *path, const void *bytes, size_t size);
+
 /* Removes the temporary file of a write in progress, if any: the one call that a signal handler may make. */
 void twi_io_cleanup(void);
 

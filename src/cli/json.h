@@ -1,0 +1,12 @@
+/* What commands share that print JSON. */
+#ifndef TWI_JSON_H
+#define TWI_JSON_H
+
+#include <jansson.h>
+
+#include "cli/cli.h"
+
+/* Prints the object and frees it; NULL is an object that found no memory. */
+twi_exit twi_print_json(json_t *root);
+
+#endif
