@@ -172,6 +172,9 @@ static inline size_t twi_table_entries(const tw_problem *problem)
 /* How many positions of the window take part in min, max and rank. */
 int64_t twi_footprint_count(const tw_window *window, const uint8_t *footprint);
 
+/* Finds integers with mask[j * width + i] = column[j] * row[i] for all positions; false: there are none. */
+bool twi_factor(const int32_t *mask, int32_t width, int32_t height, int64_t *row, int64_t *column);
+
 enum { TWI_MAX_GAUSSIAN = 4095 };
 
 /* Gaussian weights of an odd number of taps, computed in f64, with sum 1; sigma 0: 1 in the middle. */

@@ -157,7 +157,4 @@ tw_status twi_conv_prepare(tw_plan *plan, twi_conv_level level);
 void twi_conv_release(tw_plan *plan);
 double twi_conv_cost(const tw_context *context, const tw_problem *problem, twi_conv_level level);
 
-/* Finds integers with mask[j * width + i] = column[j] * row[i] for all positions; false: there are none. */
-bool twi_conv_factor(const int32_t *mask, int32_t width, int32_t height, int64_t *row, int64_t *column);
-
 #endif

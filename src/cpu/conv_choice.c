@@ -24,42 +24,6 @@ static twi_i128 total_of(const int64_t *values, int64_t count, twi_i128 *largest
     return total;
 }
 
-static int64_t greatest_common_divisor(int64_t a, int64_t b)
-{
-    while (b != 0) {
-        const int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a < 0 ? -a : a;
-}
-
-/* With a row whose values have no common divisor, all rows are whole multiples of it or the mask is no product. */
-bool twi_conv_factor(const int32_t *mask, int32_t width, int32_t height, int64_t *row, int64_t *column)
-{
-    int32_t first = 0;
-    while (first < width * height && mask[first] == 0)
-        first++;
-    if (first == width * height)
-        return false;
-    const int32_t *line = mask + first / width * width;
-    const int32_t pivot = first % width;
-    int64_t divisor = 0;
-    for (int32_t i = 0; i < width; i++)
-        divisor = greatest_common_divisor(divisor, line[i]);
-    for (int32_t i = 0; i < width; i++)
-        row[i] = line[i] / divisor;
-    for (int32_t j = 0; j < height; j++) {
-        if (mask[j * width + pivot] % row[pivot] != 0)
-            return false;
-        column[j] = mask[j * width + pivot] / row[pivot];
-        for (int32_t i = 0; i < width; i++)
-            if (column[j] * row[i] != mask[j * width + i])
-                return false;
-    }
-    return true;
-}
-
 /* The largest magnitude of an element of an integer type. */
 static int64_t largest_element(tw_type type)
 {
@@ -155,8 +119,8 @@ static void choose_mask(const tw_problem *problem, twi_conv_level level, twi_i12
     if (level != TWI_CONV_C && twi_conv_find_pairs(problem, &choice->pairs))
         choice->main = TWI_CONV_PAIRS;
     if (window->width == 1 || window->height == 1 ||
-        !twi_conv_factor(problem->mask.integers, window->width, window->height, choice->row_values,
-                         choice->column_values))
+        !twi_factor(problem->mask.integers, window->width, window->height, choice->row_values,
+                    choice->column_values))
         return;
     twi_conv_choice lines = *choice;
     choose_lines(problem, level, extra, &lines);
