@@ -1,0 +1,245 @@
+/* lut on CUDA: where a plan keeps the table, and the kernels by the sizes of elements and entries. */
+#include <string.h>
+
+#include "cuda/host.h"
+#include "cuda/lut_kernels.h"
+
+enum { BLOCK_WIDTH = 32, BLOCK_HEIGHT = 8 };
+
+typedef const void *const kernel_table[2][TWI_CUDA_ENTRIES];
+
+static size_t table_bytes(const tw_problem *problem)
+{
+    return twi_table_entries(problem) * (size_t)problem->table_channels * tw_type_size(problem->out_type);
+}
+
+/* The number of an entry's size: its logarithm. */
+static int entry_of(const tw_problem *problem)
+{
+    return __builtin_ctz((unsigned)tw_type_size(problem->out_type));
+}
+
+static const void *kernel_of(const tw_problem *problem, kernel_table table)
+{
+    return table[problem->type == TW_U16][entry_of(problem)];
+}
+
+static double elements_of(const tw_problem *problem)
+{
+    return (double)problem->width * (double)problem->height * problem->channels;
+}
+
+static twi_cuda_lut arguments(const tw_plan *plan, const twi_job *job)
+{
+    const twi_cuda_lut lut = {
+        .src = job->src.data,
+        .dst = job->dst.data,
+        .src_pitch = job->src.pitch,
+        .dst_pitch = job->dst.pitch,
+        .columns = job->dst.width * job->dst.channels,
+        .rows = job->last,
+        .first = job->first,
+        .table = plan->scratch,
+        .table_channels = plan->problem.table_channels,
+    };
+    return lut;
+}
+
+/* A copy of the table in the plan's scratch memory. */
+static tw_status send_table(tw_plan *plan)
+{
+    const size_t bytes = table_bytes(&plan->problem);
+    TWI_TRY(twi_plan_scratch(plan, bytes));
+    return twi_cuda_send(plan->context, plan->scratch, plan->problem.table, bytes);
+}
+
+static tw_status prepare_blocks(tw_plan *plan, kernel_table table)
+{
+    twi_cuda_shape shape;
+    TWI_TRY(twi_cuda_block_shape(plan, BLOCK_WIDTH, BLOCK_HEIGHT, &shape));
+    return twi_cuda_load_kernel(plan, kernel_of(&plan->problem, table), 0);
+}
+
+/* A thread an element; `argument` is, or begins with, `lut`. */
+static tw_status launch_blocks(const tw_plan *plan, const twi_job *job, kernel_table table, void *argument,
+                               twi_cuda_lut *lut)
+{
+    twi_cuda_shape shape;
+    TWI_TRY(twi_cuda_block_shape(plan, BLOCK_WIDTH, BLOCK_HEIGHT, &shape));
+    return twi_cuda_launch(kernel_of(&plan->problem, table), &shape, argument, lut->columns, &lut->left, &lut->first,
+                           lut->rows, job->stream);
+}
+
+/* ---- constant --------------------------------------------------------------------------------------- */
+
+static const char *refuses_constant(const tw_context *context, const tw_problem *problem)
+{
+    (void)context;
+    return table_bytes(problem) > TWI_CUDA_TABLE_BYTES
+               ? "the table has more than the 3584 bytes of constant memory that a launch brings along"
+               : NULL;
+}
+
+static double cost_constant(const tw_context *context, const tw_problem *problem)
+{
+    (void)context;
+    return 5000 + 0.02 * elements_of(problem);
+}
+
+static tw_status prepare_constant(tw_plan *plan)
+{
+    return prepare_blocks(plan, twi_cuda_lut_constant_kernels);
+}
+
+static tw_status run_constant(const tw_plan *plan, const twi_job *job)
+{
+    twi_cuda_lut_constant argument;
+    argument.lut = arguments(plan, job);
+    memcpy(argument.table, plan->problem.table, table_bytes(&plan->problem));
+    return launch_blocks(plan, job, twi_cuda_lut_constant_kernels, &argument, &argument.lut);
+}
+
+const twi_code twi_lut_constant_cuda = {
+    .refuses = refuses_constant,
+    .cost = cost_constant,
+    .prepare = prepare_constant,
+    .run = run_constant,
+};
+
+/* ---- global, readonly --------------------------------------------------------------------------------- */
+
+static double cost_global(const tw_context *context, const tw_problem *problem)
+{
+    (void)context;
+    return 5000 + 0.003 * elements_of(problem);
+}
+
+static tw_status prepare_global(tw_plan *plan)
+{
+    TWI_TRY(prepare_blocks(plan, twi_cuda_lut_global));
+    return send_table(plan);
+}
+
+static tw_status run_global(const tw_plan *plan, const twi_job *job)
+{
+    twi_cuda_lut lut = arguments(plan, job);
+    return launch_blocks(plan, job, twi_cuda_lut_global, &lut, &lut);
+}
+
+const twi_code twi_lut_global_cuda = {
+    .cost = cost_global,
+    .prepare = prepare_global,
+    .run = run_global,
+};
+
+static tw_status prepare_readonly(tw_plan *plan)
+{
+    TWI_TRY(prepare_blocks(plan, twi_cuda_lut_readonly));
+    return send_table(plan);
+}
+
+static tw_status run_readonly(const tw_plan *plan, const twi_job *job)
+{
+    twi_cuda_lut lut = arguments(plan, job);
+    return launch_blocks(plan, job, twi_cuda_lut_readonly, &lut, &lut);
+}
+
+const twi_code twi_lut_readonly_cuda = {
+    .cost = cost_global,
+    .prepare = prepare_readonly,
+    .run = run_readonly,
+};
+
+/* ---- shared ------------------------------------------------------------------------------------------- */
+
+static const char *refuses_shared(const tw_context *context, const tw_problem *problem)
+{
+    if (context && table_bytes(problem) > twi_cuda_state_of(context)->shared_limit)
+        return "the table does not fit in the device's shared memory";
+    return NULL;
+}
+
+/* Large tables leave room for few blocks. */
+static double cost_shared(const tw_context *context, const tw_problem *problem)
+{
+    (void)context;
+    return 5000 + (table_bytes(problem) > 32768 ? 0.004 : 0.002) * elements_of(problem);
+}
+
+static tw_status prepare_shared(tw_plan *plan)
+{
+    const void *kernel = kernel_of(&plan->problem, twi_cuda_lut_shared);
+    TWI_TRY(twi_cuda_load_kernel(plan, kernel, table_bytes(&plan->problem)));
+    return send_table(plan);
+}
+
+static tw_status run_shared(const tw_plan *plan, const twi_job *job)
+{
+    twi_cuda_lut lut = arguments(plan, job);
+    const twi_cuda_shape shape = {
+        .block_width = TWI_CUDA_LUT_WIDTH,
+        .block_height = TWI_CUDA_LUT_HEIGHT,
+        .outputs_width = TWI_CUDA_LUT_WIDTH,
+        .outputs_height = TWI_CUDA_LUT_ROWS,
+        .shared = table_bytes(&plan->problem),
+    };
+    return twi_cuda_launch(kernel_of(&plan->problem, twi_cuda_lut_shared), &shape, &lut, lut.columns, &lut.left,
+                           &lut.first, lut.rows, job->stream);
+}
+
+const twi_code twi_lut_shared_cuda = {
+    .refuses = refuses_shared,
+    .cost = cost_shared,
+    .prepare = prepare_shared,
+    .run = run_shared,
+};
+
+/* ---- fast --------------------------------------------------------------------------------------------- */
+
+static const char *refuses_fast(const tw_context *context, const tw_problem *problem)
+{
+    if (problem->type != TW_U8)
+        return "it does 256 entries";
+    if (problem->table_channels > 1)
+        return "it does one table for all channels";
+    if (context && twi_cuda_state_of(context)->shared_limit < TWI_CUDA_LUT_SHARED)
+        return "its tables do not fit in the device's shared memory";
+    return NULL;
+}
+
+static double cost_fast(const tw_context *context, const tw_problem *problem)
+{
+    (void)context;
+    return 7000 + 0.00028 * elements_of(problem) * (1 + (double)tw_type_size(problem->out_type));
+}
+
+static tw_status prepare_fast(tw_plan *plan)
+{
+    TWI_TRY(twi_cuda_load_kernel(plan, twi_cuda_lut_fast[entry_of(&plan->problem)], TWI_CUDA_LUT_SHARED));
+    return send_table(plan);
+}
+
+static tw_status run_fast(const tw_plan *plan, const twi_job *job)
+{
+    const int64_t size = (int64_t)tw_type_size(plan->problem.out_type);
+    const int64_t pixels = 16 / size; /* of a piece */
+    const int64_t most = TWI_CUDA_LUT_BLOCKS * (int64_t)twi_cuda_state_of(plan->context)->processors;
+    twi_cuda_lut lut = arguments(plan, job);
+    const int64_t pieces = (lut.columns + pixels - 1) / pixels * (lut.rows - lut.first);
+    const int64_t blocks = twi_min_i64(most, (pieces + TWI_CUDA_LUT_THREADS - 1) / TWI_CUDA_LUT_THREADS);
+    const twi_cuda_shape shape = {TWI_CUDA_LUT_THREADS, 1, 1, 1, TWI_CUDA_LUT_SHARED};
+    int64_t left = 0;
+    int64_t line = 0;
+    lut.vectors = (((uintptr_t)lut.src | (uint64_t)lut.src_pitch) % (uint64_t)pixels |
+                   ((uintptr_t)lut.dst | (uint64_t)lut.dst_pitch) % 16) == 0;
+    /* a line of blocks, which divide the pieces themselves */
+    return twi_cuda_launch(twi_cuda_lut_fast[entry_of(&plan->problem)], &shape, &lut, blocks, &left, &line, 1,
+                           job->stream);
+}
+
+const twi_code twi_lut_fast_cuda = {
+    .refuses = refuses_fast,
+    .cost = cost_fast,
+    .prepare = prepare_fast,
+    .run = run_fast,
+};

@@ -1,0 +1,279 @@
+/* transpose on CUDA: how a turn is a walk over the source, and which kernel moves its pixels. */
+#include "cuda/host.h"
+#include "cuda/transpose_kernels.h"
+
+static int64_t pixel_bytes(const tw_problem *problem)
+{
+    return problem->channels * (int64_t)tw_type_size(problem->type);
+}
+
+static bool exchanges(const tw_problem *problem)
+{
+    return ((unsigned)problem->turn & TWI_TURN_EXCHANGE) != 0;
+}
+
+static double bytes_of(const tw_problem *problem)
+{
+    return (double)problem->width * (double)problem->height * (double)pixel_bytes(problem);
+}
+
+static twi_cuda_transpose arguments(const tw_problem *problem, const twi_job *job)
+{
+    const unsigned turn = problem->turn;
+    const int64_t pixel = pixel_bytes(problem);
+    const bool exchange = exchanges(problem);
+    twi_cuda_transpose t = {
+        .dst = job->dst.data,
+        .right = exchange ? job->src.pitch : pixel,
+        .down = exchange ? pixel : job->src.pitch,
+        .dst_pitch = job->dst.pitch,
+        .width = job->dst.width,
+        .height = job->dst.height,
+    };
+    int64_t start = 0;
+    if (turn & TWI_TURN_LEFT_RIGHT) {
+        start += (t.width - 1) * t.right;
+        t.right = -t.right;
+    }
+    if (turn & TWI_TURN_TOP_BOTTOM) {
+        start += (t.height - 1) * t.down;
+        t.down = -t.down;
+    }
+    t.src = (const char *)job->src.data + start;
+    return t;
+}
+
+/* What all rows of both images begin at multiples of: a power of two, TWI_CUDA_LARGEST_UNIT at most. */
+static int64_t alignment_of(const twi_job *job)
+{
+    const uint64_t bits = (uintptr_t)job->src.data | (uintptr_t)job->dst.data | (uint64_t)job->src.pitch |
+                          (uint64_t)job->dst.pitch | TWI_CUDA_LARGEST_UNIT;
+    return (int64_t)(bits & (~bits + 1));
+}
+
+/* The largest units that a pixel is whole ones of: their number in the tables. */
+static int unit_of(int64_t pixel, int64_t alignment)
+{
+    int unit = 0;
+    while (unit + 1 < TWI_CUDA_UNITS && (pixel | alignment) % ((int64_t)2 << unit) == 0)
+        unit++;
+    return unit;
+}
+
+/* ---- The variants to learn from ------------------------------------------------------------------ */
+
+typedef const void *const kernel_table[TWI_CUDA_UNITS][4];
+
+static const char *refuses_flips(const tw_context *context, const tw_problem *problem)
+{
+    (void)context;
+    return exchanges(problem) ? NULL : "a flip leaves rows rows: there is nothing to transpose";
+}
+
+/* Loads all kernels that runs may need, which depends on where the images lie. */
+static tw_status load_kernels(const tw_plan *plan, kernel_table table)
+{
+    const int64_t pixel = pixel_bytes(&plan->problem);
+    for (int unit = 0; unit < TWI_CUDA_UNITS; unit++)
+        if (pixel >> unit << unit == pixel && pixel >> unit <= 4)
+            TWI_TRY(twi_cuda_load_kernel(plan, table[unit][(pixel >> unit) - 1], 0));
+    return TW_OK;
+}
+
+static const void *kernel_of(const tw_plan *plan, const twi_job *job, kernel_table table)
+{
+    const int64_t pixel = pixel_bytes(&plan->problem);
+    const int unit = unit_of(pixel, alignment_of(job));
+    return table[unit][(pixel >> unit) - 1];
+}
+
+enum { BLOCK_WIDTH = 32, BLOCK_HEIGHT = 8 };
+
+static tw_status prepare_direct(tw_plan *plan, kernel_table table)
+{
+    twi_cuda_shape shape;
+    TWI_TRY(twi_cuda_block_shape(plan, BLOCK_WIDTH, BLOCK_HEIGHT, &shape));
+    return load_kernels(plan, table);
+}
+
+static double cost_rows(const tw_context *context, const tw_problem *problem)
+{
+    (void)context;
+    return 5000 + 0.004 * bytes_of(problem);
+}
+
+static tw_status prepare_rows(tw_plan *plan)
+{
+    return prepare_direct(plan, twi_cuda_transpose_rows);
+}
+
+static tw_status run_rows(const tw_plan *plan, const twi_job *job)
+{
+    twi_cuda_transpose t = arguments(&plan->problem, job);
+    twi_cuda_shape shape;
+    TWI_TRY(twi_cuda_block_shape(plan, BLOCK_WIDTH, BLOCK_HEIGHT, &shape));
+    return twi_cuda_launch(kernel_of(plan, job, twi_cuda_transpose_rows), &shape, &t, t.height, &t.left, &t.first,
+                           t.width, job->stream);
+}
+
+const twi_code twi_transpose_rows_cuda = {
+    .refuses = refuses_flips,
+    .cost = cost_rows,
+    .prepare = prepare_rows,
+    .run = run_rows,
+    .whole = true,
+};
+
+static double cost_columns(const tw_context *context, const tw_problem *problem)
+{
+    (void)context;
+    return 5000 + (exchanges(problem) ? 0.003 : 0.001) * bytes_of(problem);
+}
+
+static tw_status prepare_columns(tw_plan *plan)
+{
+    return prepare_direct(plan, twi_cuda_transpose_columns);
+}
+
+static tw_status launch_columns(const tw_plan *plan, const twi_job *job)
+{
+    twi_cuda_transpose t = arguments(&plan->problem, job);
+    twi_cuda_shape shape;
+    TWI_TRY(twi_cuda_block_shape(plan, BLOCK_WIDTH, BLOCK_HEIGHT, &shape));
+    return twi_cuda_launch(kernel_of(plan, job, twi_cuda_transpose_columns), &shape, &t, t.width, &t.left, &t.first,
+                           t.height, job->stream);
+}
+
+const twi_code twi_transpose_columns_cuda = {
+    .cost = cost_columns,
+    .prepare = prepare_columns,
+    .run = launch_columns,
+    .whole = true,
+};
+
+static const twi_cuda_shape tile_shape = {
+    .block_width = TWI_CUDA_TILE_SIDE,
+    .block_height = TWI_CUDA_TILE_ROWS,
+    .outputs_width = TWI_CUDA_TILE_SIDE,
+    .outputs_height = TWI_CUDA_TILE_SIDE,
+};
+
+static tw_status launch_tiles(const tw_plan *plan, const twi_job *job, kernel_table table)
+{
+    twi_cuda_transpose t = arguments(&plan->problem, job);
+    return twi_cuda_launch(kernel_of(plan, job, table), &tile_shape, &t, t.width, &t.left, &t.first, t.height,
+                           job->stream);
+}
+
+#define TILE_VARIANT(NAME, COST)                                                                                       \
+    static double cost_##NAME(const tw_context *context, const tw_problem *problem)                                    \
+    {                                                                                                                  \
+        (void)context;                                                                                                 \
+        return 5000 + (COST)*bytes_of(problem);                                                                        \
+    }                                                                                                                  \
+    static tw_status prepare_##NAME(tw_plan *plan)                                                                     \
+    {                                                                                                                  \
+        return load_kernels(plan, twi_cuda_transpose_##NAME);                                                          \
+    }                                                                                                                  \
+    static tw_status run_##NAME(const tw_plan *plan, const twi_job *job)                                               \
+    {                                                                                                                  \
+        return launch_tiles(plan, job, twi_cuda_transpose_##NAME);                                                     \
+    }                                                                                                                  \
+    const twi_code twi_transpose_##NAME##_cuda = {                                                                     \
+        .refuses = refuses_flips,                                                                                      \
+        .cost = cost_##NAME,                                                                                           \
+        .prepare = prepare_##NAME,                                                                                     \
+        .run = run_##NAME,                                                                                             \
+        .whole = true,                                                                                                 \
+    };
+TILE_VARIANT(shared, 0.0015)
+TILE_VARIANT(padded, 0.0009)
+TILE_VARIANT(swizzled, 0.0009)
+
+/* ---- fast ------------------------------------------------------------------------------------------ */
+
+static const char *refuses_fast(const tw_context *context, const tw_problem *problem)
+{
+    const int64_t pixel = pixel_bytes(problem);
+    (void)context;
+    if (exchanges(problem) && (pixel > TWI_CUDA_LARGEST_UNIT || (pixel & (pixel - 1)) != 0))
+        return "its pixels have 1, 2, 4, 8 or 16 bytes";
+    return NULL;
+}
+
+static double cost_fast(const tw_context *context, const tw_problem *problem)
+{
+    (void)context;
+    return 4000 + 0.0005 * bytes_of(problem);
+}
+
+static tw_status prepare_fast(tw_plan *plan)
+{
+    const int unit = unit_of(pixel_bytes(&plan->problem), TWI_CUDA_LARGEST_UNIT);
+    if (exchanges(&plan->problem))
+        return twi_cuda_load_kernel(plan, twi_cuda_transpose_tiles[unit].kernel, TWI_CUDA_FAST_SHARED);
+    for (int i = 0; i < TWI_CUDA_UNITS; i++)
+        TWI_TRY(twi_cuda_load_kernel(plan, twi_cuda_flip[i], 0));
+    return prepare_columns(plan);
+}
+
+static tw_status launch_fast_tiles(const tw_plan *plan, const twi_job *job)
+{
+    const int64_t pixel = pixel_bytes(&plan->problem);
+    const twi_cuda_transpose_fast *tiles = &twi_cuda_transpose_tiles[unit_of(pixel, TWI_CUDA_LARGEST_UNIT)];
+    twi_cuda_transpose t = arguments(&plan->problem, job);
+    if (t.down < 0) { /* a source row that is read backwards is dst's column written upwards */
+        t.src = (const char *)t.src + (t.height - 1) * t.down;
+        t.dst = (char *)t.dst + (t.height - 1) * t.dst_pitch;
+        t.down = -t.down;
+        t.dst_pitch = -t.dst_pitch;
+    }
+    t.vectors = alignment_of(job) == TWI_CUDA_LARGEST_UNIT;
+    const twi_cuda_shape shape = {
+        .block_width = TWI_CUDA_FAST_THREADS,
+        .block_height = 1,
+        .outputs_width = (unsigned)tiles->width,
+        .outputs_height = (unsigned)tiles->height,
+        .shared = TWI_CUDA_FAST_SHARED,
+    };
+    return twi_cuda_launch(tiles->kernel, &shape, &t, t.width, &t.left, &t.first, t.height, job->stream);
+}
+
+/* Rows of whole pieces of 16 bytes, left and right exchanged or not. */
+static tw_status launch_flip(const tw_plan *plan, const twi_job *job)
+{
+    static const twi_cuda_shape shape = {64, 4, 64, 4, 0};
+    const int64_t pixel = pixel_bytes(&plan->problem);
+    const bool mirrored = ((unsigned)plan->problem.turn & TWI_TURN_LEFT_RIGHT) != 0;
+    twi_cuda_transpose t = arguments(&plan->problem, job);
+    const int unit = mirrored ? unit_of(pixel, TWI_CUDA_LARGEST_UNIT) : TWI_CUDA_UNITS - 1;
+    if (mirrored) /* from a row's last pixel to its last piece */
+        t.src = (const char *)t.src + pixel - TWI_CUDA_LARGEST_UNIT;
+    t.right = mirrored ? -TWI_CUDA_LARGEST_UNIT : TWI_CUDA_LARGEST_UNIT;
+    t.width = t.width * pixel / TWI_CUDA_LARGEST_UNIT;
+    return twi_cuda_launch(twi_cuda_flip[unit], &shape, &t, t.width, &t.left, &t.first, t.height, job->stream);
+}
+
+/* Whether pieces of 16 bytes may be moved: of a mirrored row, pixels must not lie across their ends. */
+static bool flips_pieces(const tw_problem *problem, const twi_job *job)
+{
+    const int64_t pixel = pixel_bytes(problem);
+    const bool mirrored = ((unsigned)problem->turn & TWI_TURN_LEFT_RIGHT) != 0;
+    return alignment_of(job) == TWI_CUDA_LARGEST_UNIT && problem->width * pixel % TWI_CUDA_LARGEST_UNIT == 0 &&
+           (!mirrored || (pixel <= TWI_CUDA_LARGEST_UNIT && (pixel & (pixel - 1)) == 0));
+}
+
+static tw_status run_fast(const tw_plan *plan, const twi_job *job)
+{
+    if (exchanges(&plan->problem))
+        return launch_fast_tiles(plan, job);
+    return flips_pieces(&plan->problem, job) ? launch_flip(plan, job) : launch_columns(plan, job);
+}
+
+const twi_code twi_transpose_fast_cuda = {
+    .refuses = refuses_fast,
+    .cost = cost_fast,
+    .prepare = prepare_fast,
+    .run = run_fast,
+    .whole = true,
+};

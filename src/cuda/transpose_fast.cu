@@ -1,0 +1,261 @@
+/*
+ * transpose, variant fast: 16 bytes an access on both sides, pieces of 128 bytes of a row at least.
+ *
+ * A thread reads 16 bytes of as many rows as make a word of 4 bytes of one column, and exchanges rows and columns in
+ * registers. The words go to shared memory, where a row of the tile is a column of the source; from there, 16 bytes at
+ * a time, to dst. The pieces of 16 bytes of a tile's row are permuted by an exclusive or, so that neither the words of
+ * a warp, which lie in 8 x 16 / SIZE rows, nor its pieces meet in a bank.
+ *
+ * Tiles are made in bands of dst, 8 tiles high, column after column of the band: what is written at a time lies in
+ * few pages of memory, and so does what is read. The last tiles, which hang over the image's edge and take longer,
+ * come first.
+ */
+#include "cuda/cuda.h"
+#include "cuda/transpose_kernels.h"
+
+enum { THREADS = TWI_CUDA_FAST_THREADS, PIECE = 16, SECTION = 128, PIECES = SECTION / PIECE, BAND = 8 };
+
+/* ---- Columns of a few rows, in registers ----------------------------------------------------------- */
+
+/* The 32-bit word `i` of 16 bytes. */
+static __device__ __forceinline__ uint32_t word_of(const uint4 &piece, int i)
+{
+    return i == 0 ? piece.x : i == 1 ? piece.y : i == 2 ? piece.z : piece.w;
+}
+
+/* For elements of SIZE bytes: WORD is what ROWS rows have in a column, and take(rows, put) calls put(column, word)
+   for each column of those rows. */
+template <int SIZE> struct columns;
+
+template <> struct columns<1> {
+    typedef uint32_t WORD;
+    template <typename Put> static __device__ __forceinline__ void take(const uint4 *rows, Put put)
+    {
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const uint32_t a = word_of(rows[0], i);
+            const uint32_t b = word_of(rows[1], i);
+            const uint32_t c = word_of(rows[2], i);
+            const uint32_t d = word_of(rows[3], i);
+            /* bytes: a0 b0 a1 b1, c0 d0 c1 d1, a2 b2 a3 b3, c2 d2 c3 d3 */
+            const uint32_t low = __byte_perm(a, b, 0x5140);
+            const uint32_t low2 = __byte_perm(c, d, 0x5140);
+            const uint32_t high = __byte_perm(a, b, 0x7362);
+            const uint32_t high2 = __byte_perm(c, d, 0x7362);
+            put(4 * i, __byte_perm(low, low2, 0x5410));
+            put(4 * i + 1, __byte_perm(low, low2, 0x7632));
+            put(4 * i + 2, __byte_perm(high, high2, 0x5410));
+            put(4 * i + 3, __byte_perm(high, high2, 0x7632));
+        }
+    }
+};
+
+template <> struct columns<2> {
+    typedef uint32_t WORD;
+    template <typename Put> static __device__ __forceinline__ void take(const uint4 *rows, Put put)
+    {
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            put(2 * i, __byte_perm(word_of(rows[0], i), word_of(rows[1], i), 0x5410));
+            put(2 * i + 1, __byte_perm(word_of(rows[0], i), word_of(rows[1], i), 0x7632));
+        }
+    }
+};
+
+template <> struct columns<4> {
+    typedef uint32_t WORD;
+    template <typename Put> static __device__ __forceinline__ void take(const uint4 *rows, Put put)
+    {
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            put(i, word_of(rows[0], i));
+    }
+};
+
+template <> struct columns<8> {
+    typedef uint2 WORD;
+    template <typename Put> static __device__ __forceinline__ void take(const uint4 *rows, Put put)
+    {
+        put(0, make_uint2(rows[0].x, rows[0].y));
+        put(1, make_uint2(rows[0].z, rows[0].w));
+    }
+};
+
+template <> struct columns<16> {
+    typedef uint4 WORD;
+    template <typename Put> static __device__ __forceinline__ void take(const uint4 *rows, Put put)
+    {
+        put(0, rows[0]);
+    }
+};
+
+/* An element that is moved alone. */
+template <int SIZE> struct element;
+template <> struct element<1> {
+    typedef uint8_t type;
+};
+template <> struct element<2> {
+    typedef uint16_t type;
+};
+template <> struct element<4> {
+    typedef uint32_t type;
+};
+template <> struct element<8> {
+    typedef uint2 type;
+};
+template <> struct element<16> {
+    typedef uint4 type;
+};
+
+/* ---- A tile ------------------------------------------------------------------------------------------ */
+
+/* ACROSS sections of 128 bytes of DOWN * 128 / SIZE source rows. */
+template <int SIZE, int ACROSS, int DOWN> struct tile {
+    typedef typename columns<SIZE>::WORD word;
+    typedef typename element<SIZE>::type single;
+    static const int width = DOWN * SECTION / SIZE; /* of the outputs */
+    static const int height = ACROSS * SECTION / SIZE;
+    static const int pitch = DOWN * SECTION; /* of shared memory, whose rows are dst's */
+    static const int rows = sizeof(word) / SIZE;
+    static const int words = pitch / (int)sizeof(word); /* of a row */
+
+    /* Where byte `at` of row y is kept. */
+    static __device__ __forceinline__ char *place(char *shared, int y, int at)
+    {
+        return shared + y * pitch + (at ^ (y * SIZE / PIECE % PIECES * PIECE));
+    }
+
+    static __device__ __forceinline__ void fill(char *shared, const char *src, int64_t src_pitch)
+    {
+        const int batches = ACROSS * PIECES * words / THREADS;
+        uint4 piece[batches][rows];
+        int y[batches];
+        int at[batches];
+#pragma unroll
+        for (int i = 0; i < batches; i++) {
+            const int number = i * THREADS + (int)threadIdx.x;
+            const int line = number / PIECES; /* of words, then of sections */
+            const int byte = line / words * SECTION + number % PIECES * PIECE;
+            y[i] = byte / SIZE;
+            at[i] = line % words;
+#pragma unroll
+            for (int r = 0; r < rows; r++)
+                piece[i][r] = *(const uint4 *)(src + (int64_t)(at[i] * rows + r) * src_pitch + byte);
+        }
+#pragma unroll
+        for (int i = 0; i < batches; i++)
+            columns<SIZE>::take(piece[i], [&](int column, word value) {
+                *(word *)place(shared, y[i] + column, at[i] * (int)sizeof(word)) = value;
+            });
+    }
+
+    static __device__ __forceinline__ void empty(char *shared, char *dst, int64_t dst_pitch)
+    {
+#pragma unroll
+        for (int i = 0; i < height * DOWN * PIECES / THREADS; i++) {
+            const int number = i * THREADS + (int)threadIdx.x;
+            const int y = number / (DOWN * PIECES);
+            const int at = number % (DOWN * PIECES) * PIECE;
+            *(uint4 *)(dst + y * dst_pitch + at) = *(const uint4 *)place(shared, y, at);
+        }
+    }
+
+    /* The same for the `columns` x `lines` outputs that exist, element by element. */
+    static __device__ __forceinline__ void fill_part(char *shared, const char *src, int64_t src_pitch, int64_t columns,
+                                                     int64_t lines)
+    {
+#pragma unroll 8
+        for (int i = (int)threadIdx.x; i < width * height; i += THREADS) {
+            const int x = i / height;
+            const int y = i % height;
+            if (x < columns && y < lines)
+                *(single *)place(shared, y, x * SIZE) = ((const single *)(src + x * src_pitch))[y];
+        }
+    }
+
+    static __device__ __forceinline__ void empty_part(char *shared, char *dst, int64_t dst_pitch, int64_t columns,
+                                                      int64_t lines)
+    {
+#pragma unroll 8
+        for (int i = (int)threadIdx.x; i < width * height; i += THREADS) {
+            const int x = i % width;
+            const int y = i / width;
+            if (x < columns && y < lines)
+                ((single *)(dst + y * dst_pitch))[x] = *(const single *)place(shared, y, x * SIZE);
+        }
+    }
+};
+
+/* The block's tile, from the grid's last to its first, in bands. A grid of 2^32 tiles would not fit any memory. */
+static __device__ __forceinline__ uint2 tile_here(void)
+{
+    const uint32_t number = gridDim.x * gridDim.y - 1 - (blockIdx.y * gridDim.x + blockIdx.x);
+    const uint32_t band = number / (BAND * gridDim.x);
+    const uint32_t height = min((uint32_t)BAND, gridDim.y - band * BAND);
+    const uint32_t in_band = number - band * BAND * gridDim.x;
+    return make_uint2(in_band / height, band * BAND + in_band % height);
+}
+
+template <int SIZE, int ACROSS, int DOWN>
+static __global__ void __launch_bounds__(THREADS) transpose_fast(const twi_cuda_transpose t)
+{
+    extern __shared__ __align__(16) char shared[];
+    typedef tile<SIZE, ACROSS, DOWN> here;
+    const uint2 number = tile_here();
+    const int64_t left = t.left + (int64_t)number.x * here::width;
+    const int64_t top = t.first + (int64_t)number.y * here::height;
+    const char *const src = (const char *)t.src + left * t.right + top * SIZE;
+    char *const dst = (char *)t.dst + top * t.dst_pitch + left * SIZE;
+    if (t.vectors && left + here::width <= t.width && top + here::height <= t.height) {
+        here::fill(shared, src, t.right);
+        __syncthreads();
+        here::empty(shared, dst, t.dst_pitch);
+    } else {
+        here::fill_part(shared, src, t.right, t.width - left, t.height - top);
+        __syncthreads();
+        here::empty_part(shared, dst, t.dst_pitch, t.width - left, t.height - top);
+    }
+}
+
+#define TILE(SIZE, ACROSS, DOWN)                                                                                       \
+    {                                                                                                                  \
+        (const void *)transpose_fast<SIZE, ACROSS, DOWN>, tile<SIZE, ACROSS, DOWN>::width,                             \
+            tile<SIZE, ACROSS, DOWN>::height                                                                           \
+    }
+extern "C" const twi_cuda_transpose_fast twi_cuda_transpose_tiles[TWI_CUDA_UNITS] = {
+    TILE(1, 1, 1), TILE(2, 1, 2), TILE(4, 2, 2), TILE(8, 2, 4), TILE(16, 4, 4),
+};
+
+/* ---- Flips -------------------------------------------------------------------------------------------- */
+
+template <int SIZE> static __device__ __forceinline__ uint4 reversed(uint4 piece)
+{
+    switch (SIZE) {
+    case 1:
+        return make_uint4(__byte_perm(piece.w, 0, 0x0123), __byte_perm(piece.z, 0, 0x0123),
+                          __byte_perm(piece.y, 0, 0x0123), __byte_perm(piece.x, 0, 0x0123));
+    case 2:
+        return make_uint4(__byte_perm(piece.w, 0, 0x1032), __byte_perm(piece.z, 0, 0x1032),
+                          __byte_perm(piece.y, 0, 0x1032), __byte_perm(piece.x, 0, 0x1032));
+    case 4:
+        return make_uint4(piece.w, piece.z, piece.y, piece.x);
+    case 8:
+        return make_uint4(piece.z, piece.w, piece.x, piece.y);
+    default:
+        return piece;
+    }
+}
+
+template <int SIZE> static __global__ void __launch_bounds__(TWI_CUDA_MOST_THREADS, 1) flip(const twi_cuda_transpose t)
+{
+    const int64_t x = t.left + (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    const int64_t y = t.first + (int64_t)blockIdx.y * blockDim.y + threadIdx.y;
+    if (x >= t.width || y >= t.height)
+        return;
+    const uint4 piece = *(const uint4 *)((const char *)t.src + x * t.right + y * t.down);
+    ((uint4 *)((char *)t.dst + y * t.dst_pitch))[x] = reversed<SIZE>(piece);
+}
+
+extern "C" const void *const twi_cuda_flip[TWI_CUDA_UNITS] = {
+    (const void *)flip<1>, (const void *)flip<2>, (const void *)flip<4>, (const void *)flip<8>, (const void *)flip<16>,
+};
