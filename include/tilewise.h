@@ -387,6 +387,43 @@ typedef struct tw_stats {
     uint64_t count_nonzero;
 } tw_stats;
 
+/* What a reduction is asked for: a set of these. */
+typedef enum tw_figure {
+    TW_FIGURE_SUM = 1,
+    TW_FIGURE_MEAN = 2,
+    TW_FIGURE_VAR = 4,
+    TW_FIGURE_STD = 8,
+    TW_FIGURE_MIN = 16,
+    TW_FIGURE_MAX = 32,
+    TW_FIGURE_ARGMIN = 64,
+    TW_FIGURE_ARGMAX = 128,
+    TW_FIGURE_COUNT_NONZERO = 256,
+    TW_FIGURE_ALL = 511
+} tw_figure;
+
+typedef struct tw_reduce_params {
+    tw_axis axis;
+    unsigned figures; /* a set of tw_figure, not empty: what is not asked for costs nothing */
+} tw_reduce_params;
+
+/* All figures of the whole image. */
+TW_API tw_reduce_params tw_reduce_defaults(void);
+
+/*
+ * Sum, mean, variance, extremes and their places, and the count of what is not 0, of each channel.
+ * dst has elements of type TW_STATS and as many channels as src: 1x1 for TW_AXIS_ALL, 1 x height (a record a row) for
+ * TW_AXIS_X, width x 1 (a record a column) for TW_AXIS_Y.
+ * Sums of integers are exact. Floats are added in f64 in a fixed order (docs/semantics.md), the same on every device.
+ * mean: the sum over the count. var, std: of the population, from the squared differences to that mean, added in the
+ * same order. Floats are ordered as for tw_min; the places are those of the first in row-major order; a NaN in the
+ * sum, mean, var and std is the one quiet NaN. count_nonzero counts NaN, and neither 0 nor -0.
+ */
+TW_API tw_status tw_reduce(tw_context *context, const tw_image *src, const tw_image *dst,
+                           const tw_reduce_params *params);
+
+/* How often each value occurs. src: u8 or u16; dst: u64, 256x1 or 65536x1, as many channels as src. */
+TW_API tw_status tw_histogram(tw_context *context, const tw_image *src, const tw_image *dst);
+
 /* Where the pixels go. The values are sets of steps: 1 exchanges rows and columns, then 2 left and right, then 4 top
    and bottom of the result. Rotations are clockwise. */
 typedef enum tw_turn {
@@ -432,6 +469,8 @@ typedef enum tw_op {
     TW_OP_RANK,
     TW_OP_TRANSPOSE,
     TW_OP_LUT,
+    TW_OP_REDUCE,
+    TW_OP_HISTOGRAM,
     TW_OP_COUNT
 } tw_op;
 
@@ -463,8 +502,9 @@ typedef struct tw_problem {
     /* min, max, rank: NULL is the whole rectangle */
     const uint8_t *footprint;
     int64_t rank;
-    tw_turn turn; /* transpose */
-    tw_axis axis;
+    tw_turn turn;      /* transpose */
+    tw_axis axis;      /* reduce */
+    unsigned figures;  /* reduce */
     const void *table; /* lut: copied like masks */
     int32_t table_channels;
 } tw_problem;
@@ -485,6 +525,9 @@ TW_API tw_status tw_order_problem(tw_op op, const tw_image *src, const tw_image 
 TW_API tw_status tw_transpose_problem(const tw_image *src, const tw_image *dst, tw_turn turn, tw_problem *problem);
 TW_API tw_status tw_lut_problem(const tw_image *src, const tw_image *dst, const tw_lut_params *params,
                                 tw_problem *problem);
+TW_API tw_status tw_reduce_problem(const tw_image *src, const tw_image *dst, const tw_reduce_params *params,
+                                   tw_problem *problem);
+TW_API tw_status tw_histogram_problem(const tw_image *src, const tw_image *dst, tw_problem *problem);
 
 /* One line, such as "box u8 c1 1003x769 s3x3 a1,1 zero floor host". Returns the length that the whole
    text has; at most size - 1 characters and a NUL are written. */

@@ -191,4 +191,74 @@ TWI_EXACT double twi_mean_f64(twi_pair sum, double count)
     return quotient + (__builtin_fma(-quotient, count, sum.high) + sum.low) / count;
 }
 
+/* ---- Reductions -------------------------------------------------------------------------------- */
+
+/*
+ * The f64 sum of a sequence of values. It is cut into leaves of TWI_LEAF values, of which the last may be shorter. A
+ * leaf has TWI_LANES lanes, which start at +0; value i is added to lane i mod TWI_LANES, in ascending order. Then lane
+ * j + 64 is added to lane j for every j below 64, lane j + 32 for every j below 32, and so on: lane 0 is the leaf's
+ * sum. The sums of the leaves are a sequence again, until there is one.
+ * A row's sum is that of its pixels, an image's sum that of its rows' sums. A column is cut into groups of TWI_GROUP
+ * pixels, added in ascending order from +0; the column's sum is that of the sums of its groups.
+ * A lane without a value holds +0, which changes no sum: what began at +0 is never -0.
+ */
+enum { TWI_LEAF = 4096, TWI_LANES = 128, TWI_GROUP = 32 };
+
+/* A leaf's sum. */
+TWI_EXACT double twi_fold_lanes(double *lanes)
+{
+    for (int half = TWI_LANES / 2; half > 0; half /= 2)
+        for (int j = 0; j < half; j++)
+            lanes[j] += lanes[j + half];
+    return lanes[0];
+}
+
+/* tw_figure and tw_stats (status.c asserts it). */
+enum {
+    TWI_SUM = 1,
+    TWI_MEAN = 2,
+    TWI_VAR = 4,
+    TWI_STD = 8,
+    TWI_MIN = 16,
+    TWI_MAX = 32,
+    TWI_ARGMIN = 64,
+    TWI_ARGMAX = 128,
+    TWI_COUNT_NONZERO = 256
+};
+
+typedef struct twi_stats {
+    uint64_t sum_low;
+    int64_t sum_high;
+    double sum;
+    double mean;
+    double var;
+    double std;
+    double min;
+    double max;
+    int64_t argmin_x;
+    int64_t argmin_y;
+    int64_t argmax_x;
+    int64_t argmax_y;
+    uint64_t count_nonzero;
+} twi_stats;
+
+/* A record that has all that its figures are made of becomes the one that the caller gets: one quiet NaN, the root,
+   and 0 for what was not asked for. */
+TWI_EXACT void twi_stats_finish(int figures, twi_stats *stats)
+{
+    stats->sum_low = figures & TWI_SUM ? stats->sum_low : 0;
+    stats->sum_high = figures & TWI_SUM ? stats->sum_high : 0;
+    stats->sum = figures & TWI_SUM ? twi_canonical_f64(stats->sum) : 0;
+    stats->mean = figures & TWI_MEAN ? twi_canonical_f64(stats->mean) : 0;
+    stats->std = figures & TWI_STD ? twi_canonical_f64(__builtin_sqrt(stats->var)) : 0;
+    stats->var = figures & TWI_VAR ? twi_canonical_f64(stats->var) : 0;
+    stats->min = figures & TWI_MIN ? stats->min : 0;
+    stats->max = figures & TWI_MAX ? stats->max : 0;
+    stats->argmin_x = figures & TWI_ARGMIN ? stats->argmin_x : 0;
+    stats->argmin_y = figures & TWI_ARGMIN ? stats->argmin_y : 0;
+    stats->argmax_x = figures & TWI_ARGMAX ? stats->argmax_x : 0;
+    stats->argmax_y = figures & TWI_ARGMAX ? stats->argmax_y : 0;
+    stats->count_nonzero = figures & TWI_COUNT_NONZERO ? stats->count_nonzero : 0;
+}
+
 #endif

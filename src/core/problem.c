@@ -109,6 +109,17 @@ static tw_status check_table(const tw_problem *problem)
     return TW_OK;
 }
 
+static tw_status check_reduce(const tw_problem *problem)
+{
+    if ((unsigned)problem->axis >= TW_AXIS_COUNT)
+        return twi_fail(TW_ERROR_ARGUMENT, "axis %d is unknown: use TW_AXIS_X, TW_AXIS_Y or TW_AXIS_ALL",
+                        (int)problem->axis);
+    if (problem->figures < 1 || problem->figures > TW_FIGURE_ALL)
+        return twi_fail(TW_ERROR_ARGUMENT, "figures 0x%x: use a set of TW_FIGURE_SUM to TW_FIGURE_COUNT_NONZERO",
+                        problem->figures);
+    return TW_OK;
+}
+
 /* ---- What each operation asks of a problem -------------------------------------------------------- */
 
 static const struct {
@@ -126,6 +137,8 @@ static const struct {
     [TW_OP_RANK] = {true, TWI_ALL_TYPES, 0, check_order},
     [TW_OP_TRANSPOSE] = {false, TWI_ALL_TYPES, 0, check_turn},
     [TW_OP_LUT] = {false, TWI_BIT(TW_U8) | TWI_BIT(TW_U16), TWI_ALL_TYPES, check_table},
+    [TW_OP_REDUCE] = {false, TWI_ALL_TYPES, TWI_BIT(TW_STATS), check_reduce},
+    [TW_OP_HISTOGRAM] = {false, TWI_BIT(TW_U8) | TWI_BIT(TW_U16), TWI_BIT(TW_U64), NULL},
 };
 
 void twi_out_shape(const tw_problem *problem, int64_t *width, int64_t *height)
@@ -133,6 +146,12 @@ void twi_out_shape(const tw_problem *problem, int64_t *width, int64_t *height)
     const bool exchange = problem->op == TW_OP_TRANSPOSE && ((unsigned)problem->turn & TWI_TURN_EXCHANGE);
     *width = exchange ? problem->height : problem->width;
     *height = exchange ? problem->width : problem->height;
+    if (problem->op == TW_OP_HISTOGRAM)
+        *width = (int64_t)twi_table_entries(problem);
+    if (problem->op == TW_OP_REDUCE && problem->axis != TW_AXIS_Y)
+        *width = 1;
+    if (problem->op == TW_OP_HISTOGRAM || (problem->op == TW_OP_REDUCE && problem->axis != TW_AXIS_X))
+        *height = 1;
 }
 
 /* "u8, u16 or f32", the types of a set. */
@@ -334,8 +353,8 @@ bool twi_problem_equal(const tw_problem *a, const tw_problem *b)
            a->window.anchor_y == b->window.anchor_y && same_border(a->border, b->border) &&
            a->rounding == b->rounding && a->memory == b->memory && a->in_place == b->in_place &&
            a->divisor == b->divisor && a->offset == b->offset && a->sigma_x == b->sigma_x && a->sigma_y == b->sigma_y &&
-           a->rank == b->rank && a->turn == b->turn && a->axis == b->axis && a->table_channels == b->table_channels &&
-           same_arrays(a, b);
+           a->rank == b->rank && a->turn == b->turn && a->axis == b->axis && a->figures == b->figures &&
+           a->table_channels == b->table_channels && same_arrays(a, b);
 }
 
 /* ---- Text ---------------------------------------------------------------------------------------- */
@@ -398,6 +417,9 @@ static void own_text(const tw_problem *problem, bool exact, char *text, size_t s
         break;
     case TW_OP_TRANSPOSE:
         (void)snprintf(text, size, " %s", tw_turn_name(problem->turn));
+        break;
+    case TW_OP_REDUCE:
+        (void)snprintf(text, size, " %s figures%x", tw_axis_name(problem->axis), problem->figures);
         break;
     case TW_OP_LUT:
         if (exact)

@@ -102,14 +102,32 @@ const char *tw_backend_name(tw_backend backend)
     return name_of(names, TW_BACKEND_COUNT, (unsigned)backend);
 }
 
+_Static_assert((int)TWI_SUM == (int)TW_FIGURE_SUM && (int)TWI_MEAN == (int)TW_FIGURE_MEAN &&
+                   (int)TWI_VAR == (int)TW_FIGURE_VAR && (int)TWI_STD == (int)TW_FIGURE_STD &&
+                   (int)TWI_MIN == (int)TW_FIGURE_MIN && (int)TWI_MAX == (int)TW_FIGURE_MAX &&
+                   (int)TWI_ARGMIN == (int)TW_FIGURE_ARGMIN && (int)TWI_ARGMAX == (int)TW_FIGURE_ARGMAX &&
+                   (int)TWI_COUNT_NONZERO == (int)TW_FIGURE_COUNT_NONZERO,
+               "tw_figure");
+_Static_assert(sizeof(twi_stats) == sizeof(tw_stats) &&
+                   offsetof(twi_stats, count_nonzero) == offsetof(tw_stats, count_nonzero) &&
+                   offsetof(twi_stats, argmin_x) == offsetof(tw_stats, argmin_x) &&
+                   offsetof(twi_stats, var) == offsetof(tw_stats, var),
+               "tw_stats");
+
 const char *tw_op_name(tw_op op)
 {
     static const char *const names[TW_OP_COUNT] = {
-        [TW_OP_BOX] = "box",         [TW_OP_CORRELATE] = "correlate",
-        [TW_OP_SEPCONV] = "sepconv", [TW_OP_GAUSSIAN] = "gaussian",
-        [TW_OP_MIN] = "min",         [TW_OP_MAX] = "max",
-        [TW_OP_RANK] = "rank",       [TW_OP_TRANSPOSE] = "transpose",
+        [TW_OP_BOX] = "box",
+        [TW_OP_CORRELATE] = "correlate",
+        [TW_OP_SEPCONV] = "sepconv",
+        [TW_OP_GAUSSIAN] = "gaussian",
+        [TW_OP_MIN] = "min",
+        [TW_OP_MAX] = "max",
+        [TW_OP_RANK] = "rank",
+        [TW_OP_TRANSPOSE] = "transpose",
         [TW_OP_LUT] = "lut",
+        [TW_OP_REDUCE] = "reduce",
+        [TW_OP_HISTOGRAM] = "histogram",
     };
     return name_of(names, TW_OP_COUNT, (unsigned)op);
 }

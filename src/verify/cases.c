@@ -236,12 +236,25 @@ static void random_table(twi_random *r, tw_problem *problem)
     problem->table = room.table;
 }
 
+static void random_reduce(twi_random *r, tw_problem *problem)
+{
+    /* one figure, any set, or all: variants have code of their own for some */
+    static const unsigned usual[] = {TW_FIGURE_ALL, TW_FIGURE_SUM,    TW_FIGURE_MEAN, TW_FIGURE_MIN,
+                                     TW_FIGURE_MAX, TW_FIGURE_ARGMAX, TW_FIGURE_STD,  TW_FIGURE_COUNT_NONZERO};
+    problem->axis = (tw_axis)twi_below(r, TW_AXIS_COUNT);
+    problem->figures = twi_below(r, 3) == 0 ? (unsigned)(1 + twi_below(r, TW_FIGURE_ALL))
+                                            : usual[twi_below(r, sizeof usual / sizeof usual[0])];
+    problem->out_type = TW_STATS;
+}
+
 /* The largest side of a window; 0 for operations without one. */
 static int32_t largest_side(tw_op op)
 {
     switch (op) {
     case TW_OP_TRANSPOSE:
     case TW_OP_LUT:
+    case TW_OP_REDUCE:
+    case TW_OP_HISTOGRAM:
         return 0;
     case TW_OP_BOX:
         return TW_MAX_WINDOW;
@@ -274,6 +287,13 @@ static void random_own(twi_random *r, tw_problem *problem)
         break;
     case TW_OP_LUT:
         random_table(r, problem);
+        break;
+    case TW_OP_REDUCE:
+        random_reduce(r, problem);
+        break;
+    case TW_OP_HISTOGRAM:
+        problem->type = twi_below(r, 2) == 0 ? TW_U8 : TW_U16;
+        problem->out_type = TW_U64;
         break;
     default:
         break;
