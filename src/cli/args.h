@@ -122,6 +122,8 @@ struct twi_args {
     int32_t channels; /* [1] */
     tw_type to;       /* the result's type [TW_TYPE_COUNT: the image's] */
 
+    const char *report; /* bench: a folder [NULL] */
+
     bool radius_given;
     bool size_given;
     bool anchor_given;

@@ -1,10 +1,11 @@
-/* `tilewise bench`: the table and the JSON of a bench. */
+/* `tilewise bench`: the table, the JSON and the report of a bench. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "cli/json.h"
 #include "cli/recipe.h"
-#include "verify/bench.h"
+#include "cli/report.h"
+#include "cli/wisdom.h"
 
 /* ---- Text ---------------------------------------------------------------------------------------- */
 
@@ -34,8 +35,7 @@ static void print_row(const twi_bench_row *row, bool cuda)
     putchar('\n');
 }
 
-/* The fastest row and the next, by median; NULL where there is none. */
-static const twi_bench_row *fastest(const twi_bench_result *result, const twi_bench_row *but)
+const twi_bench_row *twi_bench_fastest(const twi_bench_result *result, const twi_bench_row *but)
 {
     const twi_bench_row *best = NULL;
     for (size_t i = 0; i < result->count; i++) {
@@ -46,45 +46,48 @@ static const twi_bench_row *fastest(const twi_bench_result *result, const twi_be
     return best;
 }
 
-static void print_winner(const twi_bench_result *result)
+static void print_winner(const twi_bench_result *result, FILE *out)
 {
-    const twi_bench_row *first = fastest(result, NULL);
-    const twi_bench_row *second = first ? fastest(result, first) : NULL;
+    const twi_bench_row *first = twi_bench_fastest(result, NULL);
+    const twi_bench_row *second = first ? twi_bench_fastest(result, first) : NULL;
     if (!second)
         return;
     if (first->kernel.largest < second->kernel.smallest)
-        printf("Fastest kernel: %s, in %.2f of the time of %s, the next.\n", first->name,
-               first->kernel.median / second->kernel.median, second->name);
+        (void)fprintf(out, "Fastest kernel: %s, in %.2f of the time of %s, the next.\n", first->name,
+                      first->kernel.median / second->kernel.median, second->name);
     else
-        printf("No fastest kernel: the times of %s and %s overlap.\n", first->name, second->name);
+        (void)fprintf(out, "No fastest kernel: the times of %s and %s overlap.\n", first->name, second->name);
 }
 
-static void print_notes(const twi_args *args, const twi_bench_result *result, bool cuda)
+void twi_bench_notes(const twi_args *args, const twi_bench_result *result, bool cuda, FILE *out)
 {
     const double pair = (double)(result->pitch + result->dst_pitch) * (double)result->problem.height / (1 << 20);
-    printf(
-        "\nkernel ms: a launch's share of %d in a row%s, after %d warm-ups; median, least and most of %d such figures. "
+    (void)fprintf(
+        out,
+        "kernel ms: a launch's share of %d in a row%s, after %d warm-ups; median, least and most of %d such figures. "
         "Clock: %s. It includes %s; it leaves out transfers, planning, allocation and files.\n",
         (int)TWI_BENCH_LAUNCHES, args->graph ? ", as CUDA graphs of 10" : " (fewer where one takes more than 20 ms)",
         (int)TWI_BENCH_WARM_UPS, result->copy.kernel.count, cuda ? "the device's events" : "the host's",
         cuda ? "what lies between launches" : "starting the threads");
-    printf("Images: %zu of src and dst in turn, pitch %" PRId64 " bytes, %.4g MiB together: %s.\n", result->pairs,
-           result->pitch, pair * (double)result->pairs,
-           !result->beyond_caches ? "caches may serve some of them" : "more than the caches hold");
-    puts("GB/s: bytes of the image read once and written once, over the median.\n"
-         "share: the time of a plain copy of as many bytes over the variant's, from figures taken in turn.");
+    (void)fprintf(out, "Images: %zu of src and dst in turn, pitch %" PRId64 " bytes, %.4g MiB together: %s.\n",
+                  result->pairs, result->pitch, pair * (double)result->pairs,
+                  !result->beyond_caches ? "caches may serve some of them" : "more than the caches hold");
+    (void)fputs("GB/s: bytes of the image read once and written once, over the median.\n"
+                "share: the time of a plain copy of as many bytes over the variant's, from figures taken in turn.\n",
+                out);
     if (cuda)
-        printf(
+        (void)fprintf(
+            out,
             "round trip ms: host clock around a call on host images (%s memory): upload, kernel, download, %d times; "
             "it leaves out planning and files.\n"
             "Transfers alone, ms: upload %.5g (%.5g to %.5g), download %.5g (%.5g to %.5g).\n",
             args->pinned ? "pinned" : "ordinary", (int)TWI_BENCH_ROUND_TRIPS, result->upload.median,
             result->upload.smallest, result->upload.largest, result->download.median, result->download.smallest,
             result->download.largest);
-    print_winner(result);
+    print_winner(result, out);
 }
 
-static void print_text(const twi_args *args, const tw_device_info *device, const twi_bench_result *result, bool cuda)
+static void print_table(const tw_device_info *device, const twi_bench_result *result, bool cuda)
 {
     char text[320];
     (void)tw_problem_text(&result->problem, text, sizeof text);
@@ -93,7 +96,6 @@ static void print_text(const twi_args *args, const tw_device_info *device, const
     print_row(&result->copy, cuda);
     for (size_t i = 0; i < result->count; i++)
         print_row(&result->rows[i], cuda);
-    print_notes(args, result, cuda);
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------------- */
@@ -148,27 +150,101 @@ static twi_exit judge(const twi_args *args, const twi_bench_result *result)
     return TWI_EXIT_DONE;
 }
 
-static twi_exit bench(const twi_args *args, tw_context *context, twi_bench_request *request)
+/* One size, as text or JSON. */
+static twi_exit bench_once(const twi_args *args, tw_context *context, const tw_device_info *device,
+                           const twi_bench_request *request)
 {
-    const tw_backend backend = tw_context_backend(context);
+    const bool cuda = tw_context_backend(context) == TW_CUDA;
     twi_bench_result result;
-    tw_device_info device;
-    if (backend != TW_CUDA && (args->graph || args->pinned))
-        return twi_complain(TWI_EXIT_USAGE, "--%s is for cuda, and this would run on the cpu: leave it out",
-                            args->graph ? "graph" : "pinned");
-    tw_status status = tw_device_describe(backend, args->device, &device);
-    if (status != TW_OK)
-        return twi_complain_status(status);
-    status = twi_bench(context, request, &result);
+    const tw_status status = twi_bench(context, request, &result);
     twi_exit code = status == TW_OK ? TWI_EXIT_DONE : twi_complain_status(status);
-    if (code == TWI_EXIT_DONE && args->json)
-        code = twi_print_json(json_result(args, &device, &result));
-    else if (code == TWI_EXIT_DONE)
-        print_text(args, &device, &result, backend == TW_CUDA);
+    if (code == TWI_EXIT_DONE && args->json) {
+        code = twi_print_json(json_result(args, device, &result));
+    } else if (code == TWI_EXIT_DONE) {
+        print_table(device, &result, cuda);
+        putchar('\n');
+        twi_bench_notes(args, &result, cuda, stdout);
+    }
     if (code == TWI_EXIT_DONE)
         code = judge(args, &result);
     twi_bench_free(&result);
     return code;
+}
+
+/* Sizes that double up to the one that is asked for, from one whose longer side has 256 pixels or a little more. */
+static size_t count_sizes(const tw_problem *problem)
+{
+    enum { LEAST = 256 };
+    size_t count = 1;
+    while (count < TWI_MOST_SIZES && (problem->width >> count >= LEAST || problem->height >> count >= LEAST) &&
+           problem->width >> count > 0 && problem->height >> count > 0)
+        count++;
+    return count;
+}
+
+/* All sizes, the smallest first; a table each, when it is done. */
+static twi_exit bench_sizes(const twi_args *args, tw_context *context, const twi_bench_request *request,
+                            const twi_bench_report *report, twi_bench_result *results)
+{
+    (void)setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
+    for (size_t i = 0; i < report->count; i++) {
+        twi_bench_request one = *request;
+        one.problem.width >>= report->count - 1 - i;
+        one.problem.height >>= report->count - 1 - i;
+        const tw_status status = twi_bench(context, &one, &results[i]);
+        if (status != TW_OK)
+            return twi_complain_status(status);
+        print_table(report->device, &results[i], report->cuda);
+        putchar('\n');
+    }
+    twi_bench_notes(args, &results[report->count - 1], report->cuda, stdout);
+    return TWI_EXIT_DONE;
+}
+
+static twi_exit bench_report(const twi_args *args, tw_context *context, const tw_device_info *device,
+                             const twi_bench_request *request)
+{
+    twi_bench_result results[TWI_MOST_SIZES] = {0};
+    char path[TWI_MOST_PATH];
+    const twi_bench_report report = {
+        .args = args,
+        .device = device,
+        .cuda = tw_context_backend(context) == TW_CUDA,
+        .results = results,
+        .count = count_sizes(&request->problem),
+    };
+    /* what can fail early does so before minutes of measuring */
+    twi_exit code = twi_plot_ready();
+    if (code == TWI_EXIT_DONE)
+        code = twi_report_path(args, report.cuda, path, sizeof path);
+    if (code == TWI_EXIT_DONE)
+        code = bench_sizes(args, context, request, &report, results);
+    if (code == TWI_EXIT_DONE)
+        code = twi_report_write(&report, path);
+    if (code == TWI_EXIT_DONE)
+        printf("Report: %s\n", path);
+    for (size_t i = 0; i < report.count; i++) {
+        if (code == TWI_EXIT_DONE)
+            code = judge(args, &results[i]);
+        twi_bench_free(&results[i]);
+    }
+    return code;
+}
+
+static twi_exit bench(const twi_args *args, tw_context *context, const twi_bench_request *request)
+{
+    const tw_backend backend = tw_context_backend(context);
+    tw_device_info device;
+    if (backend != TW_CUDA && (args->graph || args->pinned))
+        return twi_complain(TWI_EXIT_USAGE, "--%s is for cuda, and this would run on the cpu: leave it out",
+                            args->graph ? "graph" : "pinned");
+    if (args->report && (args->json || args->pitch > 0))
+        return twi_complain(TWI_EXIT_USAGE, "--report %s: leave --%s out", args->report,
+                            args->json ? "json" : "pitch BYTES");
+    const tw_status status = tw_device_describe(backend, args->device, &device);
+    if (status != TW_OK)
+        return twi_complain_status(status);
+    return args->report ? bench_report(args, context, &device, request) : bench_once(args, context, &device, request);
 }
 
 twi_exit twi_command_bench(const twi_args *args)

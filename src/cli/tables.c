@@ -228,7 +228,7 @@ const twi_command twi_commands[TWI_COMMAND_COUNT] = {
             "mask of --window small integers is taken. The text says what each figure includes and leaves out.",
             {"tilewise bench box --size 16384x16384",
              "tilewise bench box --size 1003x769 --graph --variant tiled,direct",
-             "tilewise bench median --window 5x5 --dtype u16"},
+             "tilewise bench median --window 5x5 --dtype u16 --report reports"},
             twi_command_bench,
         },
     [TWI_TUNE] =
@@ -403,6 +403,9 @@ const twi_option twi_options[] = {
      "launch the kernels as CUDA graphs of 10, for images so small that launching takes most of the time"},
     {0, FOR(BENCH), "pinned", NULL, twi_set_pinned, NULL, NULL,
      "take the round trip's images from pinned memory, not from ordinary memory"},
+    {0, FOR(BENCH), "report", "DIR", twi_set_report, "the name of a folder", NULL,
+     "time images of several sizes up to --size, and write DIR/bench-OP-DEVICE.html, a page with plots (drawn by "
+     "gnuplot, which must be installed)"},
     {0, FOR(VERIFY), "seed", "N", twi_set_seed, "a whole number, 0 to 9223372036854775807", NULL,
      "which random cases to draw (default 1)"},
     {0, FOR(VERIFY), "cases", "N", twi_set_cases, "a whole number, 0 to 1000000000", NULL,

@@ -390,6 +390,12 @@ bool twi_set_progress(twi_args *args, const char *text)
     return false;
 }
 
+bool twi_set_report(twi_args *args, const char *text)
+{
+    args->report = text;
+    return text[0] != '\0';
+}
+
 bool twi_set_seed(twi_args *args, const char *text)
 {
     int64_t seed = 0;

@@ -58,12 +58,15 @@ void twi_wisdom_load(const twi_args *args, tw_context *context)
 twi_exit twi_make_folders(const char *path)
 {
     char folder[TWI_MOST_PATH];
+    struct stat facts;
     for (size_t i = 1; path[i] != '\0' && i < sizeof folder; i++) {
         if (path[i] != '/')
             continue;
         (void)snprintf(folder, sizeof folder, "%.*s", (int)i, path);
-        if (mkdir(folder, 0777) != 0 && errno != EEXIST && access(folder, F_OK) != 0)
-            return twi_complain(TWI_EXIT_OUTPUT, "folder '%s' cannot be made: %s", folder, strerror(errno));
+        const int reason = mkdir(folder, 0777) == 0 ? 0 : errno;
+        /* it may be there, and yet be one that mkdir is not allowed to make */
+        if (reason != 0 && (stat(folder, &facts) != 0 || !S_ISDIR(facts.st_mode)))
+            return twi_complain(TWI_EXIT_OUTPUT, "folder '%s' cannot be made: %s", folder, strerror(reason));
     }
     return TWI_EXIT_DONE;
 }
