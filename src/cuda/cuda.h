@@ -43,6 +43,8 @@ typedef struct twi_cuda_box {
     int32_t nearest; /* 1: round to nearest; 0: floor */
     /* u8, u16, i16: every sum of the window fits in 32 bits, so that `reciprocal` divides it */
     int32_t narrow;
+    /* registers: all ones for the lowest, which is the complement of the highest complement; else 0 */
+    uint32_t flip;
     double value;   /* what a position outside reads with TWI_ZERO and TWI_CONSTANT, as the image's type holds it */
     int64_t count;  /* window_width * window_height */
     double inverse; /* 1.0 / count */
@@ -99,7 +101,7 @@ extern const void *const twi_cuda_separable_first[TWI_CUDA_TYPES];
 extern const void *const twi_cuda_separable_next[TWI_CUDA_TYPES];
 extern const void *const twi_cuda_separable_last[TWI_CUDA_TYPES];
 
-/* box_registers.cu: 3x3, centred. Blocks of 32 x 4 threads. */
+/* registers.cuh: 3x3, centred. Blocks of 32 x 4 threads. */
 typedef struct twi_cuda_registers {
     const void *aligned;    /* both images' rows begin at multiples of 16 bytes */
     const void *shifted;    /* rows at any address */
@@ -208,6 +210,21 @@ extern const void *const twi_cuda_rank_direct[TWI_CUDA_TYPES];
 extern const void *const twi_cuda_min_tiled[TWI_CUDA_TYPES];
 extern const void *const twi_cuda_max_tiled[TWI_CUDA_TYPES];
 extern const void *const twi_cuda_median_network[2][TWI_CUDA_TYPES];
+
+/* order_registers.cu, median_registers.cu: 3x3, by type and channels. */
+extern const twi_cuda_registers twi_cuda_extreme_registers[TWI_CUDA_TYPES][4];
+extern const twi_cuda_registers twi_cuda_median_registers[TWI_CUDA_TYPES][4];
+
+/* order_herk.cu: u8, one channel. Blocks of 256 threads with the extremes of 1024 columns, of which strip_width begin a
+   window; strips are a multiple of 32 wide and of 16 high. */
+enum { TWI_CUDA_HERKS = 5, TWI_CUDA_HERK_COLUMNS = 1024 };
+typedef struct twi_cuda_herk {
+    int32_t down; /* rows and columns of a group: 1, or windows are at least twice as large */
+    int32_t across;
+    const void *kernel[2]; /* lowest, highest */
+} twi_cuda_herk;
+extern const twi_cuda_herk twi_cuda_extreme_herk[TWI_CUDA_HERKS];
+enum { TWI_CUDA_HERK_SHARED = 8 * (2 * 8 * (256 + 256 / 8) + 96), TWI_CUDA_HERK_GROUP = 4 * 256 }; /* bytes */
 
 /* ---- The rest ----------------------------------------------------------------------------------------- */
 

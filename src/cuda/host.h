@@ -130,6 +130,12 @@ size_t twi_cuda_tile_bytes(const tw_problem *problem, int64_t block_width, int64
 const char *twi_cuda_refuses_tile(const tw_context *context, const tw_problem *problem, int block_width,
                                   int block_height);
 
+/* ---- Order filters (order.c) -------------------------------------------------------------------------- */
+
+/* For whole windows, of whose positions the output's own always takes part: makes of border `ignore` a constant that
+   wins over no element. */
+void twi_cuda_ignore_outside(const tw_problem *problem, twi_cuda_box *box);
+
 /* ---- Weighted sums (correlate.c) ------------------------------------------------------------------ */
 
 /* What the sums of a correlate or sepconv are made in: TWI_CUDA_SUM_... */

@@ -1,4 +1,6 @@
 /* min, max and rank on CUDA, the variants to learn from: footprints, and kernels chosen by type. */
+#include <math.h>
+
 #include "cuda/host.h"
 
 enum { BLOCK_WIDTH = 32, BLOCK_HEIGHT = 8, TILE_OUTPUTS_WIDTH = 32, TILE_OUTPUTS_HEIGHT = 32 };
@@ -21,6 +23,16 @@ static tw_status send_footprint(tw_plan *plan)
         return TW_OK;
     TWI_TRY(twi_plan_scratch(plan, bytes));
     return twi_cuda_send(plan->context, plan->scratch, problem->footprint, bytes);
+}
+
+void twi_cuda_ignore_outside(const tw_problem *problem, twi_cuda_box *box)
+{
+    static const double ends[TW_TYPE_COUNT][2] = {
+        [TW_U8] = {0, UINT8_MAX},          [TW_U16] = {0, UINT16_MAX},  [TW_I16] = {INT16_MIN, INT16_MAX},
+        [TW_I32] = {INT32_MIN, INT32_MAX}, [TW_F32] = {-HUGE_VAL, NAN}, [TW_F64] = {-HUGE_VAL, NAN},
+    };
+    box->border = (int32_t)TW_BORDER_CONSTANT;
+    box->value = ends[problem->type][problem->op == TW_OP_MIN];
 }
 
 static tw_status launch(const tw_plan *plan, const twi_job *job, const void *kernel, const twi_cuda_shape *shape)

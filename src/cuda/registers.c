@@ -1,4 +1,4 @@
-/* box on CUDA, variant registers: which of its kernels fits the images' addresses and size (box_registers.cu). */
+/* Variants called registers: which of a filter's kernels fits the images' addresses and size (registers.cuh). */
 #include "cuda/host.h"
 
 /* What a block of 4 warps makes: bytes of a row, and rows. An f64 thread has twice the bytes and half the rows. */
@@ -13,26 +13,34 @@ static const tile aligned_tile_f64 = {4 * 1024, 2, 0};
 static const tile small_tile = {128, 8, 0};
 static const tile small_tile_f64 = {256, 8, 0};
 
+/* What each filter has for a type and its channels. */
 static const twi_cuda_registers *kernels_of(const tw_problem *problem)
 {
-    return &twi_cuda_box_registers[problem->type][problem->channels - 1];
+    const twi_cuda_registers(*filter)[4] = problem->op == TW_OP_BOX    ? twi_cuda_box_registers
+                                           : problem->op == TW_OP_RANK ? twi_cuda_median_registers
+                                                                       : twi_cuda_extreme_registers;
+    return &filter[problem->type][problem->channels - 1];
 }
 
 static const char *refuses_registers(const tw_context *context, const tw_problem *problem)
 {
     (void)context;
+    if (problem->footprint)
+        return "it does whole windows only";
+    if (problem->op == TW_OP_RANK && problem->rank != 4)
+        return "it does medians alone";
     if (problem->window.anchor_x != 1 || problem->window.anchor_y != 1)
         return "it does centred windows only";
     return NULL;
 }
 
-/* It moves at the memory's speed, but for the arithmetic of f64. */
+/* It moves at the memory's speed, but for the arithmetic of f64, and medians. */
 static double cost_registers(const tw_context *context, const tw_problem *problem)
 {
     const double outputs = (double)problem->width * (double)problem->height * problem->channels;
     const double size = (double)tw_type_size(problem->type);
     (void)context;
-    return 4000 + 0.0006 * outputs * (problem->type == TW_F64 ? 2 * size : size);
+    return 4000 + 0.0006 * outputs * (problem->type == TW_F64 || problem->op == TW_OP_RANK ? 2 * size : size);
 }
 
 static tw_status prepare_registers(tw_plan *plan)
@@ -85,13 +93,19 @@ static tw_status run_registers(const tw_plan *plan, const twi_job *job)
         .outputs_height = (unsigned)made.rows,
     };
     twi_cuda_box box = twi_cuda_box_arguments(plan, job);
+    if (plan->problem.border.mode == TW_BORDER_IGNORE)
+        twi_cuda_ignore_outside(&plan->problem, &box);
+    box.flip = plan->problem.op == TW_OP_MIN ? UINT32_MAX : 0;
     return twi_cuda_launch(kernel, &shape, &box, box.width * box.channels + made.beyond / size, &box.left, &box.first,
                            box.last, job->stream);
 }
 
-const twi_code twi_box_registers_cuda = {
-    .refuses = refuses_registers,
-    .cost = cost_registers,
-    .prepare = prepare_registers,
-    .run = run_registers,
-};
+#define CODE                                                                                                           \
+    {                                                                                                                  \
+        .refuses = refuses_registers, .cost = cost_registers, .prepare = prepare_registers, .run = run_registers,      \
+    }
+
+const twi_code twi_box_registers_cuda = CODE;
+const twi_code twi_min_registers_cuda = CODE;
+const twi_code twi_max_registers_cuda = CODE;
+const twi_code twi_rank_registers_cuda = CODE;

@@ -1,0 +1,118 @@
+/* min and max on CUDA, variant herk: its groups, and how an image is cut into strips (order_herk.cu). */
+#include "cuda/host.h"
+
+/* Groups between an output's own and its window's last rows, whose extremes a thread keeps in shared memory. */
+enum { MOST_BETWEEN = 32, BLOCKS = 2, STEP = 16, LEAST_ROWS = 64, OUTPUTS = 32 };
+
+static int64_t divide_up(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+/* The kernels with the largest groups that fit the window, NULL if none do. */
+static const twi_cuda_herk *herk_of(const tw_window *window)
+{
+    for (int i = 0; i < TWI_CUDA_HERKS; i++) {
+        const twi_cuda_herk *herk = &twi_cuda_extreme_herk[i];
+        const bool down = herk->down == 1 ? window->height == 1 : window->height >= 2 * herk->down;
+        const bool across = herk->across == 1 ? window->width == 1 : window->width >= 2 * herk->across;
+        if (down && across)
+            return herk;
+    }
+    return NULL;
+}
+
+static const void *kernel_of(const tw_problem *problem)
+{
+    return herk_of(&problem->window)->kernel[problem->op == TW_OP_MAX];
+}
+
+static int32_t groups_between(const tw_window *window)
+{
+    return window->height / herk_of(window)->down - 1;
+}
+
+static const char *refuses_herk(const tw_context *context, const tw_problem *problem)
+{
+    (void)context;
+    if (problem->footprint)
+        return "it does whole windows only";
+    if (!herk_of(&problem->window))
+        return "it does windows of at least 2x2, and lines of at least 16";
+    if (groups_between(&problem->window) > MOST_BETWEEN)
+        return "the window is too high for its width";
+    if (problem->width < problem->window.width || problem->height < problem->window.height)
+        return "the image is smaller than the window";
+    if (problem->width > INT32_MAX - 4096)
+        return "the image is wider than 2^31 pixels";
+    return NULL;
+}
+
+/* Each group between costs a little, down and across. */
+static double cost_herk(const tw_context *context, const tw_problem *problem)
+{
+    const double outputs = (double)problem->width * (double)problem->height;
+    const twi_cuda_herk *herk = herk_of(&problem->window);
+    const double down = (double)problem->window.height / herk->down / herk->down;
+    const double across = (double)problem->window.width / herk->across / herk->across;
+    (void)context;
+    return 15000 + (0.0007 + 0.00005 * (down + across)) * outputs;
+}
+
+static size_t shared_of(const tw_problem *problem)
+{
+    return TWI_CUDA_HERK_SHARED + (size_t)groups_between(&problem->window) * TWI_CUDA_HERK_GROUP;
+}
+
+static tw_status prepare_herk(tw_plan *plan)
+{
+    return twi_cuda_load_kernel(plan, kernel_of(&plan->problem), shared_of(&plan->problem));
+}
+
+/* As many outputs as the block's columns allow; the kernel begins up to 3 columns before them. */
+static int32_t strip_of(const tw_window *window)
+{
+    const int32_t before = (4 - window->anchor_x % 4) % 4;
+    return (TWI_CUDA_HERK_COLUMNS - (window->width - 1) - before) / OUTPUTS * OUTPUTS;
+}
+
+/* As many rows that all blocks are on the device at once. */
+static int32_t rows_of(const tw_plan *plan, int64_t rows, int32_t strip)
+{
+    const int64_t wave = BLOCKS * (int64_t)twi_cuda_state_of(plan->context)->processors;
+    const int64_t chunks = twi_max_i64(1, wave / divide_up(plan->problem.width, strip));
+    const int64_t whole = divide_up(divide_up(rows, chunks), STEP) * STEP;
+    return (int32_t)twi_min_i64(1 << 20, twi_max_i64(LEAST_ROWS, whole));
+}
+
+static tw_status run_herk(const tw_plan *plan, const twi_job *job)
+{
+    const tw_problem *problem = &plan->problem;
+    twi_cuda_box box = twi_cuda_box_arguments(plan, job);
+    box.strip_width = strip_of(&problem->window);
+    box.strip_height = rows_of(plan, job->last - job->first, box.strip_width);
+    if (problem->border.mode == TW_BORDER_IGNORE)
+        twi_cuda_ignore_outside(problem, &box);
+    const twi_cuda_shape shape = {
+        .block_width = 256,
+        .block_height = 1,
+        .outputs_width = (unsigned)box.strip_width,
+        .outputs_height = (unsigned)box.strip_height,
+        .shared = shared_of(problem),
+    };
+    return twi_cuda_launch_box(kernel_of(problem), &shape, box, job->stream);
+}
+
+const twi_code twi_min_herk_cuda = {
+    .refuses = refuses_herk,
+    .cost = cost_herk,
+    .prepare = prepare_herk,
+    .run = run_herk,
+};
+
+const twi_code twi_max_herk_cuda = {
+    .refuses = refuses_herk,
+    .cost = cost_herk,
+    .prepare = prepare_herk,
+    .run = run_herk,
+};

@@ -1,0 +1,426 @@
+/*
+ * min and max, variant `herk`: cost per pixel that hardly grows with the window, after van Herk and after Gil and
+ * Werman, in one pass. A line is cut into groups of G. The windows of a group's G outputs share all but the ends: the
+ * group itself, of which each output takes what is not before it (a running extreme from the right), and the first
+ * G - 1 values behind the group's first window (a running extreme from the left). What lies between are whole groups.
+ * So an output is the extreme of three.
+ *
+ * A block of 256 threads marches down a strip, 16 rows a step, in two roles with one barrier between them:
+ *   down:    a thread makes the extremes of 4 columns, 4 pixels a word, and writes them to shared memory. The rows
+ *            that the group leaves behind are loaded a second time, from the cache.
+ *   across:  a warp takes two of the step's rows, a thread 32 neighbouring outputs of both.
+ * Pixels are compared two at a time in the high bytes of a word's halves: what lies below them decides between equal
+ * ones only. Down the two are columns, across they are rows, so that neither needs a shift.
+ */
+#include "cuda/march.cuh"
+
+enum {
+    THREADS = 256,
+    COLUMNS = 4 * THREADS,         /* that a block has extremes of: the strip and what its windows reach beside it */
+    STEP = 16,                     /* rows */
+    PAIRS = STEP / 2,              /* rows of shared memory: two of the image each, a warp's work */
+    OUTPUTS = 32,                  /* of a thread, in each of two rows */
+    SLOTS = THREADS + THREADS / 8, /* of a row: two words, four columns of two rows; one in nine is unused, ... */
+    BEHIND = 96                    /* and more behind the last: reads run over the end; what they get is not used */
+};
+
+/* ... so that threads that read slots 8 apart meet no bank twice. */
+TWI_DEVICE int slot_of(int column)
+{
+    const int group = column / 4;
+    return group + group / 8;
+}
+
+template <bool HIGHEST> TWI_DEVICE uint32_t better(uint32_t a, uint32_t b)
+{
+    return HIGHEST ? __vmaxu2(a, b) : __vminu2(a, b);
+}
+
+template <bool HIGHEST> TWI_DEVICE uint32_t better(uint32_t a, uint32_t b, uint32_t c)
+{
+    return HIGHEST ? __vimax3_u16x2(a, b, c) : __vimin3_u16x2(a, b, c);
+}
+
+/* Four columns as two pairs: 0 and 2, 1 and 3. */
+struct four {
+    uint32_t even;
+    uint32_t odd;
+};
+
+TWI_DEVICE four split(uint32_t word)
+{
+    return {word << 8, word};
+}
+
+TWI_DEVICE uint32_t joined(four x)
+{
+    return __byte_perm(x.even, x.odd, 0x7351);
+}
+
+template <bool HIGHEST> TWI_DEVICE four better(four a, four b)
+{
+    return {better<HIGHEST>(a.even, b.even), better<HIGHEST>(a.odd, b.odd)};
+}
+
+template <bool HIGHEST> TWI_DEVICE four better(four a, four b, four c)
+{
+    return {better<HIGHEST>(a.even, b.even, c.even), better<HIGHEST>(a.odd, b.odd, c.odd)};
+}
+
+/* ---- Loading a thread's 4 columns ---------------------------------------------------------------------- */
+
+/* Where they lie. By any border's rule, four neighbouring columns are pixels of two aligned words of a row. */
+struct columns {
+    int32_t x;       /* the first */
+    bool inside;     /* the whole block's are inside the image, and its rows are aligned to words */
+    bool bytewise;   /* rows are not aligned to words */
+    bool ragged;     /* the row ends within one of the words */
+    int32_t word[2]; /* bytes from the row's begin */
+    uint32_t select; /* which bytes of both */
+    uint32_t mask;   /* those that are pixels, and what the others are */
+    uint32_t fill;
+};
+
+TWI_DEVICE uint32_t four_values(const twi_cuda_box &box)
+{
+    return (uint8_t)box.value * 0x01010101u;
+}
+
+TWI_DEVICE void find_columns(const twi_cuda_box &box, int64_t left, int thread, columns &c)
+{
+    c.x = (int32_t)left + 4 * thread;
+    c.bytewise = ((uintptr_t)box.src | (uintptr_t)box.src_pitch) % 4 != 0;
+    c.inside = !c.bytewise && left >= 0 && left + COLUMNS <= box.width;
+    c.word[0] = c.word[1] = -1;
+    c.select = c.mask = 0;
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        const int32_t from = (int32_t)near_index(c.x + i, box.width, box.border);
+        const int32_t word = from & ~3;
+        if (from < 0)
+            continue;
+        if (c.word[0] < 0)
+            c.word[0] = word;
+        if (word != c.word[0])
+            c.word[1] = word;
+        c.select |= (uint32_t)(from % 4 + (word == c.word[0] ? 0 : 4)) << (4 * i);
+        c.mask |= 0xffu << (8 * i);
+    }
+    c.word[0] = c.word[0] < 0 ? 0 : c.word[0];
+    c.word[1] = c.word[1] < 0 ? c.word[0] : c.word[1];
+    c.ragged = c.word[0] + 4 > box.width || c.word[1] + 4 > box.width;
+    c.fill = four_values(box) & ~c.mask;
+}
+
+/* Four columns from x on, pixel by pixel. */
+static __device__ __noinline__ uint32_t gather(const twi_cuda_box &box, const uint8_t *row, int32_t x)
+{
+    uint32_t word = 0;
+    for (int i = 0; i < 4; i++) {
+        const int64_t from = near_index(x + i, box.width, box.border);
+        word |= (uint32_t)(from < 0 ? (uint8_t)box.value : __ldg(row + from)) << (8 * i);
+    }
+    return word;
+}
+
+TWI_DEVICE uint32_t load_carefully(const twi_cuda_box &box, const columns &c, int64_t y)
+{
+    y = near_index(y, box.height, box.border);
+    const uint8_t *row = (const uint8_t *)box.src + y * box.src_pitch;
+    if (y < 0)
+        return four_values(box);
+    if (c.bytewise || (c.ragged && y == box.height - 1)) /* a whole word may not exist behind the last row */
+        return gather(box, row, c.x);
+    const uint32_t both =
+        __byte_perm(__ldg((const uint32_t *)(row + c.word[0])), __ldg((const uint32_t *)(row + c.word[1])), c.select);
+    return (both & c.mask) | c.fill;
+}
+
+/* The columns in ROWS rows from y on. */
+template <int ROWS> TWI_DEVICE void load_rows(const twi_cuda_box &box, const columns &c, int64_t y, uint32_t *words)
+{
+    if (c.inside && y >= 0 && y + ROWS <= box.height) {
+        const uint8_t *row = (const uint8_t *)box.src + y * box.src_pitch; /* the same for all threads */
+#pragma unroll
+        for (int k = 0; k < ROWS; k++, row += box.src_pitch)
+            words[k] = __ldg((const uint32_t *)(row + (uint32_t)c.x));
+    } else {
+#pragma unroll
+        for (int k = 0; k < ROWS; k++)
+            words[k] = load_carefully(box, c, y + k);
+    }
+}
+
+/* ---- Down ------------------------------------------------------------------------------------------------ */
+
+template <int G, bool HIGHEST> TWI_DEVICE four extreme(const uint32_t *rows)
+{
+    four all = split(rows[0]);
+#pragma unroll
+    for (int k = 1; k + 1 < G; k += 2)
+        all = better<HIGHEST>(all, split(rows[k]), split(rows[k + 1]));
+    return G % 2 ? all : better<HIGHEST>(all, split(rows[G - 1]));
+}
+
+template <int G, bool HIGHEST> struct down {
+    uint32_t group[G]; /* the rows of the next outputs */
+    uint32_t next[G];  /* the group after it */
+    uint32_t fresh[G]; /* the rows behind the first window */
+    uint32_t *ring;    /* the extremes of the `between` groups of fresh rows before; a thread's are THREADS apart */
+    int between;
+    int oldest;
+
+    __device__ __forceinline__ void push(four all)
+    {
+        if (between == 0)
+            return;
+        ring[oldest * THREADS] = joined(all);
+        oldest = oldest + 1 == between ? 0 : oldest + 1;
+    }
+
+    /* For outputs whose first window begins at row y. */
+    __device__ __forceinline__ void begin(const twi_cuda_box &box, const columns &c, int64_t y, uint32_t *own_ring)
+    {
+        const int height = box.window_height;
+        ring = own_ring;
+        between = height / G - 1;
+        oldest = 0;
+        for (int k = between; k > 0; k--) {
+            load_rows<G>(box, c, y + height - G * k, fresh);
+            push(extreme<G, HIGHEST>(fresh));
+        }
+        load_rows<G>(box, c, y, group);
+        load_rows<G>(box, c, y + G, next);
+        load_rows<G>(box, c, y + height, fresh);
+    }
+
+    /* G rows of outputs, the first of whose windows begins at row y. What the groups of fresh rows leave of the rows
+       between, the next group holds. */
+    __device__ __forceinline__ void make(const twi_cuda_box &box, const columns &c, int64_t y, four *out)
+    {
+        out[G - 1] = split(group[G - 1]);
+#pragma unroll
+        for (int k = G - 2; k >= 0; k--)
+            out[k] = better<HIGHEST>(split(group[k]), out[k + 1]);
+        if (between > 0) {
+            four middle = extreme<G, HIGHEST>(next);
+            for (int k = 0; k < between; k++)
+                middle = better<HIGHEST>(middle, split(ring[k * THREADS]));
+            out[0] = better<HIGHEST>(out[0], middle);
+            four before = split(fresh[0]);
+#pragma unroll
+            for (int i = 1; i < G; i++) {
+                out[i] = better<HIGHEST>(out[i], middle, before);
+                before = better<HIGHEST>(before, split(fresh[i]));
+            }
+            push(before);
+        }
+#pragma unroll
+        for (int k = 0; k < G; k++)
+            group[k] = next[k];
+        load_rows<G>(box, c, y + 2 * G, next);
+        load_rows<G>(box, c, y + box.window_height + G, fresh);
+    }
+};
+
+/* ---- Across ---------------------------------------------------------------------------------------------- */
+
+/* N slots from the one of column `first` on. */
+template <int N> TWI_DEVICE void read_slots(const uint2 *row, int first, uint32_t *words)
+{
+#pragma unroll
+    for (int k = 0; k < N; k++) {
+        const uint2 v = row[slot_of(first + 4 * k)];
+        words[2 * k] = v.x;
+        words[2 * k + 1] = v.y;
+    }
+}
+
+/* Column k of such words: both rows' pixels. */
+TWI_DEVICE uint32_t column(const uint32_t *words, int k)
+{
+    const uint32_t word = words[k / 4 * 2 + k % 2];
+    return k % 4 < 2 ? word << 8 : word;
+}
+
+/* A thread's N groups become those that follow each; the next thread's first moves in. */
+template <int N> TWI_DEVICE void next_groups(uint32_t *whole)
+{
+    const uint32_t next = __shfl_down_sync(~0u, whole[0], 1);
+#pragma unroll
+    for (int j = 0; j + 1 < N; j++)
+        whole[j] = whole[j + 1];
+    whole[N - 1] = next;
+}
+
+/* The outputs of a thread from column `first` on. SKIP: the columns from a slot's begin to those behind the window. */
+template <int G, int SKIP, bool HIGHEST>
+TWI_DEVICE void across(const uint2 *row, int first, int width, uint32_t *a, uint32_t *b)
+{
+    constexpr int groups = OUTPUTS / G;
+    constexpr int slots = (SKIP + G + OUTPUTS + 3) / 4;
+    uint32_t out[OUTPUTS];
+    uint32_t words[2 * slots];
+    uint32_t whole[groups];
+    uint32_t between[groups];
+    read_slots<OUTPUTS / 4>(row, first, words);
+#pragma unroll
+    for (int j = 0; j < groups; j++) {
+        out[G * j + G - 1] = column(words, G * j + G - 1);
+#pragma unroll
+        for (int i = G - 2; i >= 0; i--)
+            out[G * j + i] = better<HIGHEST>(column(words, G * j + i), out[G * j + i + 1]);
+        whole[j] = out[G * j];
+    }
+    if (width > 1) {
+        next_groups<groups>(whole);
+#pragma unroll
+        for (int j = 0; j < groups; j++)
+            between[j] = whole[j];
+        for (int k = width / G - 2; k > 0; k--) {
+            next_groups<groups>(whole);
+#pragma unroll
+            for (int j = 0; j < groups; j++)
+                between[j] = better<HIGHEST>(between[j], whole[j]);
+        }
+        read_slots<slots>(row, first + width - G - SKIP, words);
+        uint32_t before = column(words, SKIP);
+#pragma unroll
+        for (int i = 1; i < G; i++)
+            before = better<HIGHEST>(before, column(words, SKIP + i));
+#pragma unroll
+        for (int j = 0; j < groups; j++) {
+            const int next = SKIP + G * (j + 1);
+            const uint32_t middle = better<HIGHEST>(between[j], before);
+            out[G * j] = better<HIGHEST>(out[G * j], middle);
+            before = column(words, next);
+#pragma unroll
+            for (int i = 1; i < G; i++) {
+                out[G * j + i] = better<HIGHEST>(out[G * j + i], middle, before);
+                before = better<HIGHEST>(before, column(words, next + i));
+            }
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < OUTPUTS / 4; i++) {
+        const uint32_t left = __byte_perm(out[4 * i], out[4 * i + 1], 0x7351);
+        const uint32_t right = __byte_perm(out[4 * i + 2], out[4 * i + 3], 0x7351);
+        a[i] = __byte_perm(left, right, 0x5410);
+        b[i] = __byte_perm(left, right, 0x7632);
+    }
+}
+
+/* 32 outputs of a row at `place`, of which the first `count` exist. `whole`: all of both threads' of a pair do, and
+   rows begin at multiples of 16. Such pairs exchange halves: each access then fills whole sectors of 32 bytes. */
+TWI_DEVICE void store(uint8_t *place, int count, bool whole, const uint32_t *words)
+{
+    const bool right = threadIdx.x % 2;
+    uint32_t first[4]; /* of the left thread's outputs, and of the right one's */
+    uint32_t second[4];
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+        const uint32_t other = __shfl_xor_sync(~0u, right ? words[k] : words[4 + k], 1);
+        first[k] = right ? other : words[k];
+        second[k] = right ? words[4 + k] : other;
+    }
+    if (whole) {
+        *(uint4 *)(right ? place - 16 : place) = make_uint4(first[0], first[1], first[2], first[3]);
+        *(uint4 *)(right ? place + 16 : place + 32) = make_uint4(second[0], second[1], second[2], second[3]);
+    } else {
+        store_first<OUTPUTS / 4>(place, count, words);
+    }
+}
+
+/* Words that begin `skip` bytes further on, 0 to 3: the next thread's move in. */
+TWI_DEVICE void move_in(uint32_t *words, int skip)
+{
+    uint32_t next = __shfl_down_sync(~0u, words[0], 1);
+#pragma unroll
+    for (int k = 0; k < OUTPUTS / 4; k++)
+        words[k] = __funnelshift_r(words[k], k + 1 < OUTPUTS / 4 ? words[k + 1] : next, 8 * skip);
+}
+
+/* ---- The march -------------------------------------------------------------------------------------------- */
+
+template <int G, bool HIGHEST>
+TWI_DEVICE void across_any(const uint2 *row, int first, int width, uint32_t *a, uint32_t *b)
+{
+    switch ((width - G) & 3) {
+    case 0:
+        across<G, 0, HIGHEST>(row, first, width, a, b);
+        break;
+    case 1:
+        across<G, 1, HIGHEST>(row, first, width, a, b);
+        break;
+    case 2:
+        across<G, 2, HIGHEST>(row, first, width, a, b);
+        break;
+    default:
+        across<G, 3, HIGHEST>(row, first, width, a, b);
+        break;
+    }
+}
+
+/* DOWN, ACROSS: the groups, of at most half the window, or of 1. */
+template <int DOWN, int ACROSS, bool HIGHEST>
+static __global__ void __launch_bounds__(THREADS, 2) herk(const __grid_constant__ twi_cuda_box box)
+{
+    extern __shared__ __align__(16) uint2 lines[];
+    constexpr int made = DOWN > 1 ? DOWN : 2; /* rows at a time */
+    const int thread = threadIdx.x;
+    const int lane = thread % 32;
+    const int pair = thread / 32;
+    const int skip = (4 - box.anchor_x % 4) % 4; /* columns before the first window, to begin at a word */
+    const int64_t left = box.left + blockIdx.x * (int64_t)box.strip_width;
+    const int64_t top = box.first + blockIdx.y * (int64_t)box.strip_height;
+    const int64_t end = top + box.strip_height < box.last ? top + box.strip_height : box.last;
+    const int64_t x = left + OUTPUTS * lane;
+    const int64_t room =
+        box.width - x < box.strip_width - OUTPUTS * lane ? box.width - x : box.strip_width - OUTPUTS * lane;
+    const int count = room < 0 ? 0 : room < OUTPUTS ? (int)room : OUTPUTS;
+    const int count_of_pair = __shfl_xor_sync(~0u, count, 1) + count;
+    const bool whole = count_of_pair == 2 * OUTPUTS && ((uintptr_t)box.dst | (uintptr_t)box.dst_pitch) % 16 == 0;
+    columns c;
+    down<DOWN, HIGHEST> d;
+    find_columns(box, left - box.anchor_x - skip, thread, c);
+    d.begin(box, c, top - box.anchor_y, (uint32_t *)(lines + 2 * PAIRS * SLOTS + BEHIND) + thread);
+    int buffer = 0;
+    for (int64_t y = top; y < end; y += STEP, buffer ^= 1) {
+        uint2 *step = lines + buffer * PAIRS * SLOTS;
+#pragma unroll 1
+        for (int k = 0; k < STEP; k += made) {
+            four out[made];
+#pragma unroll
+            for (int i = 0; i < made; i += DOWN)
+                d.make(box, c, y - box.anchor_y + k + i, out + i);
+#pragma unroll
+            for (int i = 0; i < made; i += 2)
+                step[(k + i) / 2 * SLOTS + slot_of(4 * thread)] = make_uint2(
+                    __byte_perm(out[i].even, out[i + 1].even, 0x7531), __byte_perm(out[i].odd, out[i + 1].odd, 0x7531));
+        }
+        __syncthreads();
+        uint32_t a[OUTPUTS / 4];
+        uint32_t b[OUTPUTS / 4];
+        across_any<ACROSS, HIGHEST>(step + pair * SLOTS, OUTPUTS * lane, box.window_width, a, b);
+        if (skip != 0) {
+            move_in(a, skip);
+            move_in(b, skip);
+        }
+        const int64_t row = y + 2 * pair;
+        uint8_t *place = (uint8_t *)box.dst + row * box.dst_pitch + x;
+        store(place, row < end ? count : 0, whole && row < end, a);
+        store(place + box.dst_pitch, row + 1 < end ? count : 0, whole && row + 1 < end, b);
+    }
+}
+
+#define KERNELS(down, across)                                                                                          \
+    {                                                                                                                  \
+        down, across,                                                                                                  \
+        {                                                                                                              \
+            (const void *)herk<down, across, false>, (const void *)herk<down, across, true>                            \
+        }                                                                                                              \
+    }
+
+extern "C" const twi_cuda_herk twi_cuda_extreme_herk[TWI_CUDA_HERKS] = {
+    KERNELS(8, 8), KERNELS(4, 4), KERNELS(2, 2), KERNELS(1, 8), KERNELS(8, 1),
+};
