@@ -21,6 +21,9 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Loops of few rounds whose arrays are to be registers. */
+#define UNROLL _Pragma("GCC unroll 16")
+
 /* Constant arguments must reach the body: a loop for each channel count, not one that asks each time. */
 #define INLINE static inline __attribute__((always_inline))
 
