@@ -27,7 +27,7 @@ class Ledger:
         self.served = collections.Counter()
         self.elements = collections.Counter()
         self.causes = collections.Counter()  # (cause, name) -> elements
-        self.failures = []
+        self.failures = collections.defaultdict(list)  # name -> sentences
 
 
 def differs(ours, theirs, zeros):
@@ -142,7 +142,7 @@ class Case:
             left &= ~explained
         if left.any():
             place = tuple(int(i) for i in np.argwhere(left)[0])
-            self.ledger.failures.append("%s:%d: %d of %d differ, at %s ours is %r, theirs %r\n    %s" % (
+            self.ledger.failures[self.name].append("%s:%d: %d of %d differ, at %s ours is %r, theirs %r\n    %s" % (
                 self.name, self.number, np.count_nonzero(left), ours.size, place, ours[place].item(),
                 theirs[place].item(), ", ".join(self.told)))
 
