@@ -144,7 +144,8 @@ static void an_entry_serves_its_class_and_sizes_near_it(void **state)
     tw_context *context = cpu_context();
     tw_problem problem = mean_of(400, 300, TW_U8, 3);
     char line[600];
-    char more[1300];
+    char more[600];
+    char both[1300];
     char text[1500];
     (void)state;
     claim(context, &problem, "reference");
@@ -165,8 +166,8 @@ static void an_entry_serves_its_class_and_sizes_near_it(void **state)
     entry_line(context, &problem, "c", line, sizeof line);
     problem = mean_of(400, 300, TW_U8, 3);
     entry_line(context, &problem, "reference", more, sizeof more);
-    (void)strcat(more, line);
-    assert_ok(tw_wisdom_import(context, text, sealed(text, sizeof text, tw_version(), more, 2)));
+    (void)snprintf(both, sizeof both, "%s%s", more, line);
+    assert_ok(tw_wisdom_import(context, text, sealed(text, sizeof text, tw_version(), both, 2)));
     problem = mean_of(420, 300, TW_U8, 3);
     assert_string_equal(chosen(context, &problem), "reference");
     problem = mean_of(580, 300, TW_U8, 3);
@@ -250,8 +251,7 @@ static void a_damaged_text_is_refused_whole(void **state)
         text[i] = (char)(text[i] ^ 1);
         assert_int_not_equal(tw_wisdom_import(context, text, size), TW_OK);
     }
-    memcpy(text, sound, size + 1);
-    (void)strcat(text, "\n");
+    (void)snprintf(text, sizeof text, "%.790s\n", sound);
     assert_refused(tw_wisdom_import(context, text, size + 1), TW_ERROR_ARGUMENT, "should be the last");
     assert_refused(tw_wisdom_import(context, NULL, 0), TW_ERROR_ARGUMENT, "NULL");
     assert_refused(tw_wisdom_import(NULL, sound, size), TW_ERROR_ARGUMENT, "context");

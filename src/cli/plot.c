@@ -10,8 +10,6 @@
 
 #include "cli/plot.h"
 
-extern char **environ;
-
 /* ---- The program --------------------------------------------------------------------------------- */
 
 /* Starts `gnuplot ARGUMENT`, which reads `script` and writes to the file descriptors. 0, or the reason. */

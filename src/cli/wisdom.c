@@ -59,7 +59,7 @@ twi_exit twi_make_folders(const char *path)
 {
     char folder[TWI_MOST_PATH];
     struct stat facts;
-    for (size_t i = 1; path[i] != '\0' && i < sizeof folder; i++) {
+    for (size_t i = 1; i < sizeof folder && path[i] != '\0'; i++) {
         if (path[i] != '/')
             continue;
         (void)snprintf(folder, sizeof folder, "%.*s", (int)i, path);
