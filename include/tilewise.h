@@ -44,7 +44,7 @@ typedef enum tw_status {
     TW_OK = 0,
     TW_ERROR_ARGUMENT,    /* a caller's mistake: the message names the argument and its value */
     TW_ERROR_UNSUPPORTED, /* legal, but no implementation here can do it */
-    TW_ERROR_MEMORY,      /* an allocation failed, on the host or on the device */
+    TW_ERROR_MEMORY,      /* an allocation failed, on the host or on the device, or threads were refused */
     TW_ERROR_LIMIT,       /* a size that cannot be represented or would overflow */
     TW_ERROR_DEVICE,      /* the requested device is not available */
     TW_ERROR_CUDA,        /* the device failed while working; the message names the call */

@@ -404,6 +404,29 @@ static void contexts_are_independent(void **state)
     }
 }
 
+static void refused_threads_are_an_error(void **state)
+{
+    tw_context_options options = tw_context_defaults();
+    tw_context *context = NULL;
+    pthread_attr_t ordinary;
+    pthread_attr_t huge;
+    (void)state;
+    options.backend = TW_CPU;
+    options.threads = 3;
+    assert_int_equal(pthread_getattr_default_np(&ordinary), 0);
+    assert_int_equal(pthread_attr_init(&huge), 0);
+    assert_int_equal(pthread_attr_setstacksize(&huge, (size_t)1 << 47), 0); /* more than there are addresses */
+    assert_int_equal(pthread_setattr_default_np(&huge), 0);
+    assert_refused(tw_context_create(&options, &context), TW_ERROR_MEMORY, "threads 3: the system allows 1");
+    assert_null(context);
+    options.threads = 1;
+    assert_ok(tw_context_create(&options, &context));
+    tw_context_destroy(context);
+    assert_int_equal(pthread_setattr_default_np(&ordinary), 0);
+    (void)pthread_attr_destroy(&ordinary);
+    (void)pthread_attr_destroy(&huge);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -419,6 +442,7 @@ int main(void)
         cmocka_unit_test(created_images_are_sound_and_wrong_ones_refused),
         cmocka_unit_test(a_copy_wants_images_that_agree),
         cmocka_unit_test(contexts_are_independent),
+        cmocka_unit_test(refused_threads_are_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

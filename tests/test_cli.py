@@ -412,7 +412,7 @@ class Files(CommandTest):
         done = run("box", "--threads", "4", "in.pgm", "out.pgm", preexec_fn=limit)
         if done.returncode == 77:
             self.skipTest("the limit of the stack cannot be raised")
-        self.check_failure(done, 5, "--threads")
+        self.check_failure(done, 5, "threads 4")
         self.assertEqual(self.leftovers(), [])
 
     def test_bench_beyond_the_memory(self):

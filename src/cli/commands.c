@@ -1,8 +1,6 @@
 /* What commands share, and `tilewise help`. */
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/help.h"
@@ -70,31 +68,6 @@ twi_exit twi_require_device(const twi_args *args)
     return twi_complain(TWI_EXIT_DEVICE, "--device cuda: %s", tw_cuda_reason());
 }
 
-static void *wait_for_lock(void *lock)
-{
-    (void)pthread_mutex_lock(lock);
-    (void)pthread_mutex_unlock(lock);
-    return NULL;
-}
-
-/* Whether so many threads can be there at once beside this one: OpenMP would end the process, in words of its own. */
-static bool threads_can_start(int count)
-{
-    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    pthread_t *threads = malloc((size_t)count * sizeof *threads + 1);
-    int started = 0;
-    if (!threads)
-        return false;
-    (void)pthread_mutex_lock(&lock);
-    while (started < count && pthread_create(&threads[started], NULL, wait_for_lock, &lock) == 0)
-        started++;
-    (void)pthread_mutex_unlock(&lock);
-    for (int i = 0; i < started; i++)
-        (void)pthread_join(threads[i], NULL);
-    free(threads);
-    return started == count;
-}
-
 twi_exit twi_open_context(const twi_args *args, tw_op op, tw_progress progress, void *user, tw_context **context)
 {
     tw_context_options options = tw_context_defaults();
@@ -111,10 +84,6 @@ twi_exit twi_open_context(const twi_args *args, tw_op op, tw_progress progress, 
     const tw_status status = tw_context_create(&options, context);
     if (status != TW_OK)
         return twi_complain_status(status);
-    const int threads = tw_context_threads(*context);
-    if (!threads_can_start(threads - 1))
-        return twi_complain(TWI_EXIT_MEMORY, "%d threads were refused by the system: give fewer with --threads",
-                            threads);
     if (args->command->kind == TWI_OPERAND_FILE && !args->variant)
         twi_wisdom_load(args, *context);
     return TWI_EXIT_DONE;

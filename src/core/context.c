@@ -1,4 +1,5 @@
 /* Contexts: a device, an allocator, a progress callback, and the plans that the Simple tier keeps. */
+#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -43,6 +44,35 @@ static int usable_threads(void)
         return CPU_COUNT(&set);
     const long online = sysconf(_SC_NPROCESSORS_ONLN);
     return online > 0 ? (int)online : 1;
+}
+
+static void *wait_for_lock(void *lock)
+{
+    (void)pthread_mutex_lock(lock);
+    (void)pthread_mutex_unlock(lock);
+    return NULL;
+}
+
+/* Starts as many threads as a run will, all at once: where the system refuses one, OpenMP would end the process. */
+static tw_status try_threads(const tw_context *context)
+{
+    const int others = context->threads - 1;
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    void *memory = NULL;
+    int started = 0;
+    TWI_TRY(twi_host_allocate(context, (size_t)others * sizeof(pthread_t), &memory));
+    pthread_t *threads = memory;
+    (void)pthread_mutex_lock(&lock);
+    while (started < others && pthread_create(&threads[started], NULL, wait_for_lock, &lock) == 0)
+        started++;
+    (void)pthread_mutex_unlock(&lock);
+    for (int i = 0; i < started; i++)
+        (void)pthread_join(threads[i], NULL);
+    twi_host_release(context, memory);
+    if (started < others)
+        return twi_fail(TW_ERROR_MEMORY, "threads %d: the system allows %d at present: use fewer", context->threads,
+                        started + 1);
+    return TW_OK;
 }
 
 tw_context_options tw_context_defaults(void)
@@ -91,7 +121,9 @@ tw_status tw_context_create(const tw_context_options *options, tw_context **resu
         .progress = options->progress,
         .progress_user = options->progress_user,
     };
-    status = open_backend(context, options->backend == TW_CPU ? TW_CPU : TW_CUDA);
+    status = try_threads(context);
+    if (status == TW_OK)
+        status = open_backend(context, options->backend == TW_CPU ? TW_CPU : TW_CUDA);
     if (status == TW_ERROR_DEVICE && options->backend == TW_AUTO)
         status = open_backend(context, TW_CPU);
     if (status != TW_OK) {
