@@ -111,15 +111,21 @@ typedef struct twi_cuda_registers {
 } twi_cuda_registers;
 extern const twi_cuda_registers twi_cuda_box_registers[TWI_CUDA_TYPES][4];
 
-/* box_tensor.cu: u8, one channel; windows that reach at most `reach` pixels from their output. Blocks of
-   32 x 4 threads and strips of 128 columns. */
-enum { TWI_CUDA_TENSORS = 2 };
-typedef struct twi_cuda_tensor {
-    const void *kernel[2]; /* means rounded down, and to the nearest */
-    int32_t reach;
+/* Kernels called tensor that march down strips of 128 elements (band.cuh): u8, windows that reach at most so far from
+   their output. Blocks of 32 x 4 threads. */
+typedef struct twi_cuda_band {
+    int32_t reach_x; /* in elements */
+    int32_t reach_y;
     int32_t shared; /* bytes of dynamic shared memory */
     int32_t blocks; /* that a multiprocessor holds */
     int32_t rows;   /* of a strip at most: more gain nothing */
+} twi_cuda_band;
+
+/* box_tensor.cu: one channel. */
+enum { TWI_CUDA_TENSORS = 2 };
+typedef struct twi_cuda_tensor {
+    const void *kernel[2]; /* means rounded down, and to the nearest */
+    twi_cuda_band band;
 } twi_cuda_tensor;
 extern const twi_cuda_tensor twi_cuda_box_tensor[TWI_CUDA_TENSORS];
 
@@ -192,6 +198,34 @@ typedef struct twi_cuda_sepconv {
 } twi_cuda_sepconv;
 extern const void *const twi_cuda_sepconv_along[TWI_CUDA_TYPES][TWI_CUDA_SEPARABLE_SUMS];
 extern const void *const twi_cuda_sepconv_down[TWI_CUDA_SEPARABLE_SUMS];
+
+/* sepconv_fused.cu: both passes at once, down a strip. Blocks of 32 x ALONG threads make 32 / channels * channels *
+   ALONG elements a row, STEP rows a step. */
+enum { TWI_CUDA_FUSED_ALONG = 5, TWI_CUDA_FUSED_STEP = 10 };
+typedef struct twi_cuda_fused {
+    twi_cuda_box box;
+    twi_cuda_scale scale;
+    const void *along; /* weights, in global memory */
+    const void *down;
+    int32_t
+        ring; /* lines that shared memory holds: the least multiple of STEP from the window's height - 1 + STEP on */
+} twi_cuda_fused;
+extern const void *const twi_cuda_sepconv_fused[TWI_CUDA_TYPES][TWI_CUDA_SEPARABLE_SUMS];
+
+/* gaussian_tensor.cu: the matrices of weights are cut into parts of 32 of the dimension that is summed:
+   [plane][parts_x] for the sums along rows, [odd][plane][parts_y] for those down columns, each [lane][word]. */
+enum { TWI_CUDA_PART_WORDS = 32 * 4, TWI_CUDA_GAUSSIAN_TENSORS = 5 };
+typedef struct twi_cuda_gaussian {
+    twi_cuda_box box;
+    const void *weights; /* the parts, in global memory */
+} twi_cuda_gaussian;
+typedef struct twi_cuda_gaussian_kernel {
+    const void *kernel;
+    twi_cuda_band band;
+    int32_t parts_x;
+    int32_t parts_y;
+} twi_cuda_gaussian_kernel;
+extern const twi_cuda_gaussian_kernel twi_cuda_gaussian_tensor[TWI_CUDA_GAUSSIAN_TENSORS];
 
 /* ---- Order filters ------------------------------------------------------------------------------------ */
 

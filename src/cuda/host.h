@@ -147,6 +147,14 @@ void twi_cuda_convert_values(const tw_values *values, int sum, int64_t count, vo
 /* What a position costs, as a multiple of that of the cheapest sums. */
 double twi_cuda_sum_cost(int sum);
 
+/* ---- Strips of u8 images (march.c) ---------------------------------------------------------------- */
+
+/* Why a problem is not one for kernels that march down strips with tensor cores, or NULL; the window's reach aside. */
+const char *twi_cuda_refuses_band(const tw_context *context, const tw_problem *problem);
+/* Queues such a kernel. `argument` is its only one, and `box` points into it. */
+tw_status twi_cuda_launch_band(const tw_plan *plan, const void *kernel, const twi_cuda_band *band, void *argument,
+                               twi_cuda_box *box, void *stream);
+
 /* ---- Textures (texture.c) ------------------------------------------------------------------------ */
 
 /* A variant called texture keeps its textures in plan->state, and uses plan->scratch. */

@@ -1,4 +1,4 @@
-/* box on CUDA, the variants whose blocks march down strips of u8 images: tensor and running. */
+/* CUDA, the variants whose blocks march down strips of u8 images: how strips are cut; box, tensor and running. */
 #include "cuda/host.h"
 
 static int64_t divide_up(int64_t a, int64_t b)
@@ -16,14 +16,50 @@ static const char *refuses_march(const tw_problem *problem)
 {
     if (problem->width < problem->window.width || problem->height < problem->window.height)
         return "the image is smaller than the window";
-    if (problem->width > INT32_MAX - 4096)
-        return "the image is wider than 2^31 pixels";
+    if (problem->width > (INT32_MAX - 4096) / problem->channels)
+        return "the image is wider than 2^31 elements";
     return NULL;
 }
 
-/* ---- tensor: windows that reach at most 24 pixels from their output ------------------------------- */
+/* ---- Strips of kernels with tensor cores ----------------------------------------------------------- */
 
-enum { TENSOR_STRIP = 128, TENSOR_STEP = 16, TENSOR_LEAST_ROWS = 64 };
+enum { BAND_STRIP = 128, BAND_STEP = 16, BAND_LEAST_ROWS = 64 };
+
+const char *twi_cuda_refuses_band(const tw_context *context, const tw_problem *problem)
+{
+    if (context && twi_cuda_state_of(context)->capability < 80)
+        return "it needs tensor cores of compute capability 8.0 or later";
+    return refuses_march(problem);
+}
+
+/* Rows of a block: as few waves of blocks as the kernel's limit of rows allows, each filling the device. */
+static int32_t band_rows(const tw_plan *plan, const twi_cuda_band *band, int64_t columns, int64_t rows)
+{
+    const int64_t wave = band->blocks * (int64_t)twi_cuda_state_of(plan->context)->processors;
+    const int64_t strips = divide_up(columns, BAND_STRIP);
+    const int64_t waves = divide_up(rows * strips, band->rows * wave);
+    const int64_t chunks = twi_max_i64(1, waves * wave / strips);
+    const int64_t whole = divide_up(divide_up(rows, chunks), BAND_STEP) * BAND_STEP;
+    return (int32_t)twi_min_i64(band->rows, twi_max_i64(BAND_LEAST_ROWS, whole));
+}
+
+tw_status twi_cuda_launch_band(const tw_plan *plan, const void *kernel, const twi_cuda_band *band, void *argument,
+                               twi_cuda_box *box, void *stream)
+{
+    const int64_t columns = box->width * box->channels;
+    box->strip_width = BAND_STRIP;
+    box->strip_height = band_rows(plan, band, columns, box->last - box->first);
+    const twi_cuda_shape shape = {
+        .block_width = 32,
+        .block_height = 4,
+        .outputs_width = BAND_STRIP,
+        .outputs_height = (unsigned)box->strip_height,
+        .shared = (size_t)band->shared,
+    };
+    return twi_cuda_launch(kernel, &shape, argument, columns, &box->left, &box->first, box->last, stream);
+}
+
+/* ---- tensor: windows that reach at most 24 pixels from their output ------------------------------- */
 
 static int32_t reach_of(const tw_window *window)
 {
@@ -36,7 +72,7 @@ static int32_t reach_of(const tw_window *window)
 static const twi_cuda_tensor *tensor_of(const tw_problem *problem)
 {
     for (int i = 0; i < TWI_CUDA_TENSORS; i++)
-        if (reach_of(&problem->window) <= twi_cuda_box_tensor[i].reach)
+        if (reach_of(&problem->window) <= twi_cuda_box_tensor[i].band.reach_x)
             return &twi_cuda_box_tensor[i];
     return NULL;
 }
@@ -54,9 +90,7 @@ static const char *refuses_tensor(const tw_context *context, const tw_problem *p
         return "the window reaches more than 24 pixels from its output";
     if (problem->window.width == 1 && problem->window.height == 1)
         return "a window of one pixel is a copy";
-    if (context && twi_cuda_state_of(context)->capability < 80)
-        return "it needs tensor cores of compute capability 8.0 or later";
-    return refuses_march(problem);
+    return twi_cuda_refuses_band(context, problem);
 }
 
 static double cost_tensor(const tw_context *context, const tw_problem *problem)
@@ -67,34 +101,14 @@ static double cost_tensor(const tw_context *context, const tw_problem *problem)
 
 static tw_status prepare_tensor(tw_plan *plan)
 {
-    return twi_cuda_load_kernel(plan, tensor_kernel(&plan->problem), (size_t)tensor_of(&plan->problem)->shared);
-}
-
-/* Rows of a block: as few waves of blocks as the kernel's limit of rows allows, each filling the device. */
-static int32_t tensor_rows(const tw_plan *plan, const twi_cuda_tensor *tensor, int64_t rows)
-{
-    const int64_t wave = tensor->blocks * (int64_t)twi_cuda_state_of(plan->context)->processors;
-    const int64_t strips = divide_up(plan->problem.width, TENSOR_STRIP);
-    const int64_t waves = divide_up(rows * strips, tensor->rows * wave);
-    const int64_t chunks = twi_max_i64(1, waves * wave / strips);
-    const int64_t whole = divide_up(divide_up(rows, chunks), TENSOR_STEP) * TENSOR_STEP;
-    return (int32_t)twi_min_i64(tensor->rows, twi_max_i64(TENSOR_LEAST_ROWS, whole));
+    return twi_cuda_load_kernel(plan, tensor_kernel(&plan->problem), (size_t)tensor_of(&plan->problem)->band.shared);
 }
 
 static tw_status run_tensor(const tw_plan *plan, const twi_job *job)
 {
     const twi_cuda_tensor *tensor = tensor_of(&plan->problem);
     twi_cuda_box box = twi_cuda_box_arguments(plan, job);
-    box.strip_width = TENSOR_STRIP;
-    box.strip_height = tensor_rows(plan, tensor, job->last - job->first);
-    const twi_cuda_shape shape = {
-        .block_width = 32,
-        .block_height = 4,
-        .outputs_width = TENSOR_STRIP,
-        .outputs_height = (unsigned)box.strip_height,
-        .shared = (size_t)tensor->shared,
-    };
-    return twi_cuda_launch_box(tensor_kernel(&plan->problem), &shape, box, job->stream);
+    return twi_cuda_launch_band(plan, tensor_kernel(&plan->problem), &tensor->band, &box, &box, job->stream);
 }
 
 const twi_code twi_box_tensor_cuda = {

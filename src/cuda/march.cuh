@@ -9,6 +9,7 @@
 #include "cuda/cuda.h"
 
 #define TWI_DEVICE static __device__ __forceinline__
+#define TWI_DEVICE_MEMBER __device__ __forceinline__
 
 /* twi_border_index() without its divisions, for -n <= i < 2n. What lies further out is read only for outputs that
    nobody stores; -1 then. */

@@ -1,4 +1,4 @@
-/* sepconv and gaussian on CUDA, variant separable: weights, chunks of the image, and the two passes over each. */
+/* sepconv and gaussian on CUDA: weights; separable: chunks of the image, and the two passes over each; fused. */
 #include "cuda/host.h"
 
 enum {
@@ -48,16 +48,24 @@ static int64_t lines_bytes(const tw_problem *problem, const layout *l, int sum)
     return l->pitch * (l->rows + problem->window.height - 1) * line_size(sum);
 }
 
+/* The weights alone: those of the lines begin where these end. */
+static layout lay_out_weights(const tw_problem *problem)
+{
+    const size_t size = twi_cuda_value_size(sum_of(problem));
+    layout l = {.column_weights = round_up(problem->window.width * (int64_t)size, 256)};
+    l.lines = l.column_weights + round_up(problem->window.height * (int64_t)size, 256);
+    return l;
+}
+
 static layout lay_out(const tw_problem *problem)
 {
     const tw_window *window = &problem->window;
     const int sum = sum_of(problem);
     const int64_t least_rows = twi_max_i64(SMALLEST_ROWS, window->height);
-    layout l = {
-        /* below any size whose product could overflow */
-        .columns = twi_min_i64(problem->width, (int64_t)1 << 24) * problem->channels,
-        .rows = twi_min_i64(problem->height, (int64_t)1 << 16),
-    };
+    layout l = lay_out_weights(problem);
+    /* below any size whose product could overflow */
+    l.columns = twi_min_i64(problem->width, (int64_t)1 << 24) * problem->channels;
+    l.rows = twi_min_i64(problem->height, (int64_t)1 << 16);
     l.pitch = round_up(l.columns, 32);
     while (lines_bytes(problem, &l, sum) > scratch_wish && (l.rows > least_rows || l.columns > SMALLEST_COLUMNS)) {
         if (l.rows > least_rows)
@@ -66,8 +74,6 @@ static layout lay_out(const tw_problem *problem)
             l.columns = twi_max_i64(SMALLEST_COLUMNS, (l.columns + 1) / 2);
         l.pitch = round_up(l.columns, 32);
     }
-    l.column_weights = round_up(window->width * (int64_t)twi_cuda_value_size(sum), 256);
-    l.lines = l.column_weights + round_up(window->height * (int64_t)twi_cuda_value_size(sum), 256);
     l.bytes = l.lines + lines_bytes(problem, &l, sum);
     return l;
 }
@@ -200,4 +206,109 @@ const twi_code twi_gaussian_separable_cuda = {
     .cost = cost_separable,
     .prepare = prepare_separable,
     .run = run_separable,
+};
+
+/* ---- fused ------------------------------------------------------------------------------------------- */
+
+enum { ALONG = TWI_CUDA_FUSED_ALONG, STEP = TWI_CUDA_FUSED_STEP, FUSED_ROWS = 320, FUSED_WAVES = 6 };
+
+/* Elements of a row that a block makes. */
+static int64_t fused_width(const tw_problem *problem)
+{
+    return (int64_t)(32 / problem->channels * problem->channels * ALONG);
+}
+
+static int64_t fused_ring(const tw_problem *problem)
+{
+    return round_up(problem->window.height - 1, STEP) + STEP;
+}
+
+/* Lines, STEP rows of pixels, weights. */
+static int64_t fused_shared(const tw_problem *problem)
+{
+    const tw_window *window = &problem->window;
+    const int64_t pixels = STEP * (fused_width(problem) + (int64_t)(window->width - 1) * problem->channels);
+    return fused_ring(problem) * fused_width(problem) * line_size(sum_of(problem)) +
+           (pixels + window->width + window->height) * (int64_t)twi_cuda_value_size(sum_of(problem));
+}
+
+static const char *refuses_fused(const tw_context *context, const tw_problem *problem)
+{
+    if (sum_of(problem) == TWI_CUDA_SUM_I128)
+        return "its sums need more than 64 bits";
+    if (context && fused_shared(problem) > (int64_t)twi_cuda_state_of(context)->shared_limit)
+        return "the lines of such a window do not fit in the device's shared memory";
+    return NULL;
+}
+
+/* Beside the taps, lines pass through shared memory; a strip's first outputs wait for a window's lines. */
+static double cost_fused(const tw_context *context, const tw_problem *problem)
+{
+    const double outputs = (double)problem->width * (double)problem->height * problem->channels;
+    const double taps = (double)problem->window.width + problem->window.height;
+    const int sum = sum_of(problem);
+    const double times = sum == TWI_CUDA_SUM_FIXED ? 1 : twi_cuda_sum_cost(sum);
+    (void)context;
+    return 7000 + outputs * (0.006 + 0.001 * (double)line_size(sum) + 0.00016 * taps * times);
+}
+
+static tw_status prepare_fused(tw_plan *plan)
+{
+    const tw_problem *problem = &plan->problem;
+    const layout l = lay_out_weights(problem);
+    TWI_TRY(twi_cuda_load_kernel(plan, twi_cuda_sepconv_fused[problem->type][sum_of(problem)],
+                                 (size_t)fused_shared(problem)));
+    TWI_TRY(twi_plan_scratch(plan, (size_t)l.lines));
+    return send_weights(plan, &l);
+}
+
+/* Rows of a block: enough blocks to fill the device, but long strips, as each makes a window's lines before its first
+   output. */
+static int32_t fused_rows(const tw_plan *plan, int64_t rows)
+{
+    const tw_problem *problem = &plan->problem;
+    const int64_t least = 2 * (int64_t)problem->window.height;
+    const int64_t strips = (problem->width * problem->channels - 1) / fused_width(problem) + 1;
+    const int64_t wanted = FUSED_WAVES * (int64_t)twi_cuda_state_of(plan->context)->processors;
+    const int64_t even = rows / (wanted / strips + 1) + 1;
+    return (int32_t)round_up(twi_min_i64(rows, twi_max_i64(least, twi_min_i64(even, FUSED_ROWS))), STEP);
+}
+
+static tw_status run_fused(const tw_plan *plan, const twi_job *job)
+{
+    const tw_problem *problem = &plan->problem;
+    const int sum = sum_of(problem);
+    const char *const weights = plan->scratch;
+    twi_cuda_fused fused = {
+        .box = twi_cuda_box_arguments(plan, job),
+        .scale = scale_of(problem, sum),
+        .along = weights,
+        .down = weights + lay_out_weights(problem).column_weights,
+        .ring = (int32_t)fused_ring(problem),
+    };
+    twi_cuda_box *const box = &fused.box;
+    box->strip_height = fused_rows(plan, box->last - box->first);
+    const twi_cuda_shape shape = {
+        .block_width = 32,
+        .block_height = ALONG,
+        .outputs_width = (unsigned)fused_width(problem),
+        .outputs_height = (unsigned)box->strip_height,
+        .shared = (size_t)fused_shared(problem),
+    };
+    return twi_cuda_launch(twi_cuda_sepconv_fused[problem->type][sum], &shape, &fused, box->width * box->channels,
+                           &box->left, &box->first, box->last, job->stream);
+}
+
+const twi_code twi_sepconv_fused_cuda = {
+    .refuses = refuses_fused,
+    .cost = cost_fused,
+    .prepare = prepare_fused,
+    .run = run_fused,
+};
+
+const twi_code twi_gaussian_fused_cuda = {
+    .refuses = refuses_fused,
+    .cost = cost_fused,
+    .prepare = prepare_fused,
+    .run = run_fused,
 };

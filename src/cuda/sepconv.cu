@@ -1,49 +1,8 @@
 /*
  * sepconv and gaussian, variant separable: weighted sums along the rows of a chunk are kept in scratch memory, in
- * the type of the sums, then weighted down the columns. The sums are those of sum.cuh; beside them there is the
- * fixed point of a gaussian on u8: weights of 16 fractional bits, sums along rows rounded to 8.8 bits.
+ * the type of the sums, then weighted down the columns.
  */
-#include "cuda/sum.cuh"
-
-/* For each type of sums: where they start, along and down, what is kept of one along, and what comes of one down. */
-template <typename S> struct passes {
-    typedef S Line;
-    static __device__ __forceinline__ S begin_along()
-    {
-        return 0;
-    }
-    static __device__ __forceinline__ S begin_down()
-    {
-        return 0;
-    }
-    static __device__ __forceinline__ Line keep(S sum)
-    {
-        return sum;
-    }
-    static __device__ __forceinline__ void finish(const twi_cuda_sepconv &pass, void *row, int64_t element, S sum)
-    {
-        twi_finish<S>(pass.box, pass.scale, row, element, sum);
-    }
-};
-template <> struct passes<uint32_t> {
-    typedef uint16_t Line;
-    static __device__ __forceinline__ uint32_t begin_along()
-    {
-        return 1u << 7;
-    }
-    static __device__ __forceinline__ uint32_t begin_down()
-    {
-        return 1u << 23;
-    }
-    static __device__ __forceinline__ Line keep(uint32_t sum)
-    {
-        return (Line)(sum >> 8);
-    }
-    static __device__ __forceinline__ void finish(const twi_cuda_sepconv &, void *row, int64_t element, uint32_t sum)
-    {
-        ((uint8_t *)row)[element] = (uint8_t)(sum >> 24);
-    }
-};
+#include "cuda/sepconv.cuh"
 
 /* `sum` + weight(0) * at(0) + ... + weight(n - 1) * at(n - 1), in that order. */
 template <typename S, typename At>
@@ -94,7 +53,7 @@ static __global__ void __launch_bounds__(TWI_CUDA_MOST_THREADS, 1) sepconv_down(
     const Line *const start = (const Line *)pass.lines + row * pass.pitch + column;
     const S sum = sum_line(pass, passes<S>::begin_down(), pass.box.window_height,
                            [&](int32_t j) { return start[j * pass.pitch]; });
-    passes<S>::finish(pass, (char *)pass.box.dst + (pass.chunk_top + row) * pass.box.dst_pitch,
+    passes<S>::finish(pass.box, pass.scale, (char *)pass.box.dst + (pass.chunk_top + row) * pass.box.dst_pitch,
                       pass.chunk_left + column, sum);
 }
 
