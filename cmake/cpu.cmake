@@ -1,12 +1,12 @@
-# The levels of the CPU's variants: one file each, compiled for more than the baseline processor and run only where
-# __builtin_cpu_supports agrees. Other files keep the baseline.
+# The levels of the CPU's variants: one file each, by its name compiled for more than the baseline processor, and run
+# only where __builtin_cpu_supports agrees. Other files keep the baseline.
+file(GLOB TW_AVX2_SOURCES CONFIGURE_DEPENDS src/cpu/*_avx2.c)
+file(GLOB TW_AVX512_SOURCES CONFIGURE_DEPENDS src/cpu/*_avx512.c)
 set(TW_AVX2 -mavx2 -mfma)
 set(TW_AVX512 ${TW_AVX2} -mavx512f -mavx512bw -mavx512vl -mavx512dq -mprefer-vector-width=512)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-  set_source_files_properties(src/cpu/box_avx2.c src/cpu/conv_avx2.c src/cpu/order_avx2.c
-    PROPERTIES COMPILE_OPTIONS "${TW_AVX2}")
-  set_source_files_properties(src/cpu/box_avx512.c src/cpu/order_avx512.c
-    PROPERTIES COMPILE_OPTIONS "${TW_AVX512}")
+  set_source_files_properties(${TW_AVX2_SOURCES} PROPERTIES COMPILE_OPTIONS "${TW_AVX2}")
+  set_source_files_properties(${TW_AVX512_SOURCES} PROPERTIES COMPILE_OPTIONS "${TW_AVX512}")
   set_source_files_properties(src/cpu/conv_avx512.c
     PROPERTIES COMPILE_OPTIONS "${TW_AVX512};-mavx512vnni")
 endif()

@@ -3,13 +3,13 @@
  * reads take one cycle whatever the pixels are. The copy of entry v for lane l lies at byte 256 v + 4 l (8 l for
  * entries of 8 bytes): one byte permutation makes the address out of 4 pixels and the lane's number.
  *
- * Blocks stay, since filling their tables is dear, and take pieces in memory's order, all at a time; a thread asks
- * for several pieces before it uses the first.
+ * Blocks stay, since filling their tables is dear, and take pieces in memory's order, all at a time; a thread asks for
+ * the pieces after next before it stores a result.
  */
 #include "cuda/cuda.h"
 #include "cuda/lut_kernels.h"
 
-enum { THREADS = TWI_CUDA_LUT_THREADS, STRIDE = 256, PIECE = 16, AT_A_TIME = 4 };
+enum { THREADS = TWI_CUDA_LUT_THREADS, STRIDE = 256, PIECE = 16 };
 
 /* The table as every lane has it: address() of pixel i of four. */
 template <int SIZE> struct lane_table {
@@ -67,34 +67,83 @@ static __device__ __forceinline__ uint4 look_up(const lane_table<8> &table, cons
     return make_uint4(a.x, a.y, b.x, b.y);
 }
 
-/* The pixels of a piece as one value. */
-template <int PIXELS> struct piece_of;
-template <> struct piece_of<16> {
+/* The pixels of a piece, as a value and as words. */
+template <int PIXELS> struct whole_piece;
+template <> struct whole_piece<16> {
     typedef uint4 type;
 };
-template <> struct piece_of<8> {
+template <> struct whole_piece<8> {
     typedef uint2 type;
 };
-template <> struct piece_of<4> {
+template <> struct whole_piece<4> {
     typedef uint32_t type;
 };
-template <> struct piece_of<2> {
+template <> struct whole_piece<2> {
     typedef uint16_t type;
 };
-
-/* A position in the image that moves on by the number of all threads. */
-struct walker {
-    int64_t x; /* piece */
-    int64_t y;
+template <int PIXELS> union pixels_of {
+    typename whole_piece<PIXELS>::type whole;
+    uint32_t words[(PIXELS + 3) / 4];
+    uint8_t bytes[PIXELS];
 };
 
-template <typename E> static __global__ void __launch_bounds__(THREADS) lut_fast(const twi_cuda_lut lut)
+/* A piece of the image. */
+struct position {
+    int64_t y;
+    uint32_t x;
+};
+
+template <typename E> struct pieces {
+    static const int pixels = PIECE / (int)sizeof(E);
+
+    /* How many of the piece's pixels exist. */
+    static __device__ __forceinline__ int64_t count(const twi_cuda_lut &lut, position at)
+    {
+        return at.y < lut.rows ? lut.columns - (int64_t)at.x * pixels : 0;
+    }
+
+    static __device__ __forceinline__ pixels_of<pixels> load(const twi_cuda_lut &lut, position at)
+    {
+        const int64_t n = count(lut, at);
+        const uint8_t *const from = (const uint8_t *)lut.src + at.y * lut.src_pitch + (int64_t)at.x * pixels;
+        pixels_of<pixels> in = {};
+        if (lut.vectors && n >= pixels) {
+            in.whole = *(const typename whole_piece<pixels>::type *)from;
+        } else {
+#pragma unroll
+            for (int i = 0; i < pixels; i++)
+                if (i < n)
+                    in.bytes[i] = from[i];
+        }
+        return in;
+    }
+
+    static __device__ __forceinline__ void store(const twi_cuda_lut &lut, position at, uint4 value)
+    {
+        const int64_t n = count(lut, at);
+        E *const to = (E *)((char *)lut.dst + at.y * lut.dst_pitch) + (int64_t)at.x * pixels;
+        union {
+            uint4 whole;
+            E entries[pixels];
+        } out = {value};
+        if (lut.vectors && n >= pixels) {
+            *(uint4 *)to = value;
+        } else {
+#pragma unroll
+            for (int i = 0; i < pixels; i++)
+                if (i < n)
+                    to[i] = out.entries[i];
+        }
+    }
+};
+
+template <typename E>
+static __global__ void __launch_bounds__(THREADS, TWI_CUDA_LUT_BLOCKS) lut_fast(const twi_cuda_lut lut)
 {
     extern __shared__ __align__(16) char shared[];
-    const int SIZE = (int)sizeof(E);
-    const int PIXELS = PIECE / SIZE;
-    typedef typename piece_of<PIXELS>::type piece;
-    typedef typename lane_table<SIZE>::word word;
+    typedef typename lane_table<sizeof(E)>::word word;
+    const int pixels = pieces<E>::pixels;
+    const int together = pixels > 4 ? 2 : 4;
     const uint32_t lane = threadIdx.x % 32 * (uint32_t)sizeof(word);
     for (int i = (int)threadIdx.x; i < 256 * 32; i += THREADS) {
         word entry = {};
@@ -103,42 +152,31 @@ template <typename E> static __global__ void __launch_bounds__(THREADS) lut_fast
     }
     __syncthreads();
 
-    const lane_table<SIZE> table = {shared, lane};
-    const int64_t across = (lut.columns + PIXELS - 1) / PIXELS;
-    const int64_t all = (int64_t)gridDim.x * THREADS;
-    const int64_t step_x = all % across;
-    const int64_t step_y = all / across;
-    const int64_t number = (int64_t)blockIdx.x * THREADS + threadIdx.x;
-    walker at = {number % across, lut.first + number / across};
-    while (at.y < lut.rows) {
-        walker place[AT_A_TIME];
-        union {
-            piece whole;
-            uint32_t words[(PIXELS + 3) / 4];
-        } in[AT_A_TIME];
+    const lane_table<sizeof(E)> table = {shared, lane};
+    const uint32_t across = (uint32_t)((lut.columns + pixels - 1) / pixels);
+    const uint32_t all = gridDim.x * THREADS;
+    const uint32_t number = blockIdx.x * THREADS + threadIdx.x;
+    const position step = {all / across, all % across};
+    position next = {lut.first + number / across, number % across};
+    position at[together];
+    pixels_of<pixels> in[together];
+    const auto advance = [&](int i) {
+        at[i] = next;
+        in[i] = pieces<E>::load(lut, next);
+        next.x += step.x;
+        next.y += step.y + (next.x >= across);
+        next.x -= next.x >= across ? across : 0;
+    };
 #pragma unroll
-        for (int i = 0; i < AT_A_TIME; i++) {
-            place[i] = at;
-            const uint8_t *const row = (const uint8_t *)lut.src + at.y * lut.src_pitch + at.x * PIXELS;
-            if (at.y < lut.rows && lut.vectors && (at.x + 1) * PIXELS <= lut.columns)
-                in[i].whole = *(const piece *)row;
-            at.x += step_x;
-            at.y += step_y + (at.x >= across);
-            at.x -= at.x >= across ? across : 0;
-        }
+    for (int i = 0; i < together; i++)
+        advance(i);
+    while (at[0].y < lut.rows) {
 #pragma unroll
-        for (int i = 0; i < AT_A_TIME; i++) {
-            const int64_t first = place[i].x * PIXELS;
-            E *const out = (E *)((char *)lut.dst + place[i].y * lut.dst_pitch) + first;
-            if (place[i].y >= lut.rows)
-                return;
-            if (lut.vectors && first + PIXELS <= lut.columns) {
-                *(uint4 *)out = look_up(table, in[i].words);
-            } else {
-                const uint8_t *const row = (const uint8_t *)lut.src + place[i].y * lut.src_pitch + first;
-                for (int j = 0; j < PIXELS && first + j < lut.columns; j++)
-                    out[j] = ((const E *)lut.table)[row[j]];
-            }
+        for (int i = 0; i < together; i++) {
+            const uint4 out = look_up(table, in[i].words);
+            const position here = at[i];
+            advance(i);
+            pieces<E>::store(lut, here, out);
         }
     }
 }

@@ -210,8 +210,10 @@ static double cost_fast(const tw_context *context, const tw_problem *problem)
 static tw_status prepare_fast(tw_plan *plan)
 {
     const int unit = unit_of(pixel_bytes(&plan->problem), TWI_CUDA_LARGEST_UNIT);
-    if (exchanges(&plan->problem))
+    if (exchanges(&plan->problem)) {
+        TWI_TRY(load_kernels(plan, twi_cuda_transpose_padded));
         return twi_cuda_load_kernel(plan, twi_cuda_transpose_tiles[unit].kernel, TWI_CUDA_FAST_SHARED);
+    }
     for (int i = 0; i < TWI_CUDA_UNITS; i++)
         TWI_TRY(twi_cuda_load_kernel(plan, twi_cuda_flip[i], 0));
     return prepare_columns(plan);
@@ -229,6 +231,7 @@ static tw_status launch_fast_tiles(const tw_plan *plan, const twi_job *job)
         t.dst_pitch = -t.dst_pitch;
     }
     t.vectors = alignment_of(job) == TWI_CUDA_LARGEST_UNIT;
+    t.band = tiles->band;
     const twi_cuda_shape shape = {
         .block_width = TWI_CUDA_FAST_THREADS,
         .block_height = 1,
@@ -265,8 +268,9 @@ static bool flips_pieces(const tw_problem *problem, const twi_job *job)
 
 static tw_status run_fast(const tw_plan *plan, const twi_job *job)
 {
-    if (exchanges(&plan->problem))
-        return launch_fast_tiles(plan, job);
+    if (exchanges(&plan->problem)) /* pixels of several elements need not begin at multiples of their size */
+        return alignment_of(job) < pixel_bytes(&plan->problem) ? launch_tiles(plan, job, twi_cuda_transpose_padded)
+                                                               : launch_fast_tiles(plan, job);
     return flips_pieces(&plan->problem, job) ? launch_flip(plan, job) : launch_columns(plan, job);
 }
 

@@ -1,19 +1,19 @@
 /*
  * transpose, variant fast: 16 bytes an access on both sides, pieces of 128 bytes of a row at least.
  *
- * A thread reads 16 bytes of as many rows as make a word of 4 bytes of one column, and exchanges rows and columns in
- * registers. The words go to shared memory, where a row of the tile is a column of the source; from there, 16 bytes at
- * a time, to dst. The pieces of 16 bytes of a tile's row are permuted by an exclusive or, so that neither the words of
- * a warp, which lie in 8 x 16 / SIZE rows, nor its pieces meet in a bank.
+ * A thread reads 16 bytes of as many rows as make a word of one column, 4 or 16 bytes, and exchanges rows and columns
+ * in registers. The words go to shared memory, where a row of the tile is a column of the source; from there, 16 bytes
+ * at a time, to dst. The pieces of 16 bytes of a tile's row are permuted by an exclusive or, so that neither words
+ * that are written together, which lie in different rows, nor pieces that are read together meet in a bank.
  *
- * Tiles are made in bands of dst, 8 tiles high, column after column of the band: what is written at a time lies in
+ * Tiles are made in bands of dst, some tiles high, column after column of the band: what is written at a time lies in
  * few pages of memory, and so does what is read. The last tiles, which hang over the image's edge and take longer,
  * come first.
  */
 #include "cuda/cuda.h"
 #include "cuda/transpose_kernels.h"
 
-enum { THREADS = TWI_CUDA_FAST_THREADS, PIECE = 16, SECTION = 128, PIECES = SECTION / PIECE, BAND = 8 };
+enum { THREADS = TWI_CUDA_FAST_THREADS, PIECE = 16, SECTION = 128, PIECES = SECTION / PIECE };
 
 /* ---- Columns of a few rows, in registers ----------------------------------------------------------- */
 
@@ -63,21 +63,21 @@ template <> struct columns<2> {
 };
 
 template <> struct columns<4> {
-    typedef uint32_t WORD;
+    typedef uint4 WORD;
     template <typename Put> static __device__ __forceinline__ void take(const uint4 *rows, Put put)
     {
 #pragma unroll
         for (int i = 0; i < 4; i++)
-            put(i, word_of(rows[0], i));
+            put(i, make_uint4(word_of(rows[0], i), word_of(rows[1], i), word_of(rows[2], i), word_of(rows[3], i)));
     }
 };
 
 template <> struct columns<8> {
-    typedef uint2 WORD;
+    typedef uint4 WORD;
     template <typename Put> static __device__ __forceinline__ void take(const uint4 *rows, Put put)
     {
-        put(0, make_uint2(rows[0].x, rows[0].y));
-        put(1, make_uint2(rows[0].z, rows[0].w));
+        put(0, make_uint4(rows[0].x, rows[0].y, rows[1].x, rows[1].y));
+        put(1, make_uint4(rows[0].z, rows[0].w, rows[1].z, rows[1].w));
     }
 };
 
@@ -107,17 +107,53 @@ template <> struct element<16> {
     typedef uint4 type;
 };
 
+/* ---- Pieces of 16 bytes ------------------------------------------------------------------------------ */
+
+/* The first `count` elements of a piece; 16 bytes at once if all of them are wanted and `vectors` allows it. */
+template <int SIZE> static __device__ __forceinline__ uint4 load_piece(const char *from, int64_t count, bool vectors)
+{
+    typedef typename element<SIZE>::type single;
+    union {
+        uint4 whole;
+        single elements[PIECE / SIZE];
+    } piece = {};
+    if (vectors && count >= PIECE / SIZE)
+        return *(const uint4 *)from;
+#pragma unroll
+    for (int i = 0; i < PIECE / SIZE; i++)
+        if (i < count)
+            piece.elements[i] = ((const single *)from)[i];
+    return piece.whole;
+}
+
+template <int SIZE>
+static __device__ __forceinline__ void store_piece(char *to, uint4 value, int64_t count, bool vectors)
+{
+    typedef typename element<SIZE>::type single;
+    union {
+        uint4 whole;
+        single elements[PIECE / SIZE];
+    } piece = {value};
+    if (vectors && count >= PIECE / SIZE) {
+        *(uint4 *)to = value;
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < PIECE / SIZE; i++)
+        if (i < count)
+            ((single *)to)[i] = piece.elements[i];
+}
+
 /* ---- A tile ------------------------------------------------------------------------------------------ */
 
 /* ACROSS sections of 128 bytes of DOWN * 128 / SIZE source rows. */
 template <int SIZE, int ACROSS, int DOWN> struct tile {
     typedef typename columns<SIZE>::WORD word;
-    typedef typename element<SIZE>::type single;
     static const int width = DOWN * SECTION / SIZE; /* of the outputs */
     static const int height = ACROSS * SECTION / SIZE;
     static const int pitch = DOWN * SECTION; /* of shared memory, whose rows are dst's */
     static const int rows = sizeof(word) / SIZE;
-    static const int words = pitch / (int)sizeof(word); /* of a row */
+    static const int batches = ACROSS * SECTION * DOWN * SECTION / SIZE / (PIECE * rows * THREADS);
 
     /* Where byte `at` of row y is kept. */
     static __device__ __forceinline__ char *place(char *shared, int y, int at)
@@ -125,105 +161,94 @@ template <int SIZE, int ACROSS, int DOWN> struct tile {
         return shared + y * pitch + (at ^ (y * SIZE / PIECE % PIECES * PIECE));
     }
 
-    static __device__ __forceinline__ void fill(char *shared, const char *src, int64_t src_pitch)
+    /* `columns` x `lines` outputs exist; all of the tile's if it is WHOLE. */
+    template <bool WHOLE>
+    static __device__ __forceinline__ void fill(char *shared, const twi_cuda_transpose &t, const char *src,
+                                                int64_t columns_left, int64_t lines_left)
     {
-        const int batches = ACROSS * PIECES * words / THREADS;
         uint4 piece[batches][rows];
-        int y[batches];
-        int at[batches];
 #pragma unroll
         for (int i = 0; i < batches; i++) {
             const int number = i * THREADS + (int)threadIdx.x;
-            const int line = number / PIECES; /* of words, then of sections */
-            const int byte = line / words * SECTION + number % PIECES * PIECE;
-            y[i] = byte / SIZE;
-            at[i] = line % words;
+            const int at = number % (ACROSS * PIECES) * PIECE;
+            const int first = number / (ACROSS * PIECES) * rows;
 #pragma unroll
-            for (int r = 0; r < rows; r++)
-                piece[i][r] = *(const uint4 *)(src + (int64_t)(at[i] * rows + r) * src_pitch + byte);
+            for (int r = 0; r < rows; r++) {
+                const char *const from = src + (int64_t)(first + r) * t.right + at;
+                if (WHOLE)
+                    piece[i][r] = *(const uint4 *)from;
+                else
+                    piece[i][r] = first + r < columns_left ? load_piece<SIZE>(from, lines_left - at / SIZE, t.vectors)
+                                                           : make_uint4(0, 0, 0, 0);
+            }
         }
 #pragma unroll
-        for (int i = 0; i < batches; i++)
-            columns<SIZE>::take(piece[i], [&](int column, word value) {
-                *(word *)place(shared, y[i] + column, at[i] * (int)sizeof(word)) = value;
-            });
+        for (int i = 0; i < batches; i++) {
+            const int number = i * THREADS + (int)threadIdx.x;
+            const int y = number % (ACROSS * PIECES) * PIECE / SIZE;
+            const int at = number / (ACROSS * PIECES) * (int)sizeof(word);
+            columns<SIZE>::take(piece[i],
+                                [&](int column, word value) { *(word *)place(shared, y + column, at) = value; });
+        }
     }
 
-    static __device__ __forceinline__ void empty(char *shared, char *dst, int64_t dst_pitch)
+    template <bool WHOLE>
+    static __device__ __forceinline__ void empty(char *shared, const twi_cuda_transpose &t, char *dst,
+                                                 int64_t columns_left, int64_t lines_left)
     {
 #pragma unroll
         for (int i = 0; i < height * DOWN * PIECES / THREADS; i++) {
             const int number = i * THREADS + (int)threadIdx.x;
             const int y = number / (DOWN * PIECES);
             const int at = number % (DOWN * PIECES) * PIECE;
-            *(uint4 *)(dst + y * dst_pitch + at) = *(const uint4 *)place(shared, y, at);
-        }
-    }
-
-    /* The same for the `columns` x `lines` outputs that exist, element by element. */
-    static __device__ __forceinline__ void fill_part(char *shared, const char *src, int64_t src_pitch, int64_t columns,
-                                                     int64_t lines)
-    {
-#pragma unroll 8
-        for (int i = (int)threadIdx.x; i < width * height; i += THREADS) {
-            const int x = i / height;
-            const int y = i % height;
-            if (x < columns && y < lines)
-                *(single *)place(shared, y, x * SIZE) = ((const single *)(src + x * src_pitch))[y];
-        }
-    }
-
-    static __device__ __forceinline__ void empty_part(char *shared, char *dst, int64_t dst_pitch, int64_t columns,
-                                                      int64_t lines)
-    {
-#pragma unroll 8
-        for (int i = (int)threadIdx.x; i < width * height; i += THREADS) {
-            const int x = i % width;
-            const int y = i / width;
-            if (x < columns && y < lines)
-                ((single *)(dst + y * dst_pitch))[x] = *(const single *)place(shared, y, x * SIZE);
+            char *const to = dst + y * t.dst_pitch + at;
+            const uint4 piece = *(const uint4 *)place(shared, y, at);
+            if (WHOLE)
+                *(uint4 *)to = piece;
+            else if (y < lines_left)
+                store_piece<SIZE>(to, piece, columns_left - at / SIZE, t.vectors);
         }
     }
 };
 
 /* The block's tile, from the grid's last to its first, in bands. A grid of 2^32 tiles would not fit any memory. */
-static __device__ __forceinline__ uint2 tile_here(void)
+static __device__ __forceinline__ uint2 tile_here(uint32_t band_height)
 {
     const uint32_t number = gridDim.x * gridDim.y - 1 - (blockIdx.y * gridDim.x + blockIdx.x);
-    const uint32_t band = number / (BAND * gridDim.x);
-    const uint32_t height = min((uint32_t)BAND, gridDim.y - band * BAND);
-    const uint32_t in_band = number - band * BAND * gridDim.x;
-    return make_uint2(in_band / height, band * BAND + in_band % height);
+    const uint32_t band = number / (band_height * gridDim.x);
+    const uint32_t height = min(band_height, gridDim.y - band * band_height);
+    const uint32_t in_band = number - band * band_height * gridDim.x;
+    return make_uint2(in_band / height, band * band_height + in_band % height);
 }
 
 template <int SIZE, int ACROSS, int DOWN>
-static __global__ void __launch_bounds__(THREADS) transpose_fast(const twi_cuda_transpose t)
+static __global__ void __launch_bounds__(THREADS, 8) transpose_fast(const twi_cuda_transpose t)
 {
     extern __shared__ __align__(16) char shared[];
     typedef tile<SIZE, ACROSS, DOWN> here;
-    const uint2 number = tile_here();
+    const uint2 number = tile_here((uint32_t)t.band);
     const int64_t left = t.left + (int64_t)number.x * here::width;
     const int64_t top = t.first + (int64_t)number.y * here::height;
     const char *const src = (const char *)t.src + left * t.right + top * SIZE;
     char *const dst = (char *)t.dst + top * t.dst_pitch + left * SIZE;
     if (t.vectors && left + here::width <= t.width && top + here::height <= t.height) {
-        here::fill(shared, src, t.right);
+        here::template fill<true>(shared, t, src, 0, 0);
         __syncthreads();
-        here::empty(shared, dst, t.dst_pitch);
+        here::template empty<true>(shared, t, dst, 0, 0);
     } else {
-        here::fill_part(shared, src, t.right, t.width - left, t.height - top);
+        here::template fill<false>(shared, t, src, t.width - left, t.height - top);
         __syncthreads();
-        here::empty_part(shared, dst, t.dst_pitch, t.width - left, t.height - top);
+        here::template empty<false>(shared, t, dst, t.width - left, t.height - top);
     }
 }
 
-#define TILE(SIZE, ACROSS, DOWN)                                                                                       \
+#define TILE(SIZE, ACROSS, DOWN, BAND)                                                                                 \
     {                                                                                                                  \
         (const void *)transpose_fast<SIZE, ACROSS, DOWN>, tile<SIZE, ACROSS, DOWN>::width,                             \
-            tile<SIZE, ACROSS, DOWN>::height                                                                           \
+            tile<SIZE, ACROSS, DOWN>::height, BAND                                                                     \
     }
 extern "C" const twi_cuda_transpose_fast twi_cuda_transpose_tiles[TWI_CUDA_UNITS] = {
-    TILE(1, 1, 1), TILE(2, 1, 2), TILE(4, 2, 2), TILE(8, 2, 4), TILE(16, 4, 4),
+    TILE(1, 1, 1, 8), TILE(2, 1, 2, 8), TILE(4, 2, 2, 8), TILE(8, 2, 4, 8), TILE(16, 4, 4, 8),
 };
 
 /* ---- Flips -------------------------------------------------------------------------------------------- */

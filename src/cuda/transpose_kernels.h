@@ -20,6 +20,7 @@ typedef struct twi_cuda_transpose {
     int64_t left; /* where the grid starts in dst */
     int64_t first;
     int32_t vectors; /* of fast: 1, if rows begin at multiples of 16 bytes in both images */
+    int32_t band;    /* and the height of its bands, in tiles */
 } twi_cuda_transpose;
 
 /* A pixel is moved as 1 to 4 units of 1, 2, 4, 8 or 16 bytes: tables have a kernel for unit 2^i and for count - 1. */
@@ -40,6 +41,7 @@ typedef struct twi_cuda_transpose_fast {
     const void *kernel;
     int32_t width; /* of a block's outputs, pixels */
     int32_t height;
+    int32_t band;
 } twi_cuda_transpose_fast;
 extern const twi_cuda_transpose_fast twi_cuda_transpose_tiles[TWI_CUDA_UNITS];
 /* Flips of rows that are whole pieces of 16 bytes: a thread a piece, which counts as a pixel, blocks of any shape. The
