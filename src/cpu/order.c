@@ -127,9 +127,9 @@ static bool worker_bytes(twi_order_setup *setup)
     int64_t lines = setup->height;
     switch (setup->method) {
     case TWI_ORDER_BANDS:
-        lines = 2 * TWI_ORDER_BAND + TWI_ORDER_LARGEST - 1;
+        lines = TWI_ORDER_BAND + TWI_ORDER_BAND_ROWS;
         return twi_add_area(total, lines, TWI_ORDER_CHUNK + TWI_SLACK, &offset) &&
-               twi_add_area(total, 3 * TWI_ORDER_LARGEST, TWI_ORDER_PIECE + TWI_SLACK, &offset);
+               twi_add_area(total, TWI_ORDER_ROOM, TWI_ORDER_PIECE + TWI_SLACK, &offset);
     case TWI_ORDER_SLIDE:
         setup->pitch = row_pitch(setup->row, size);
         setup->strip = twi_max_i64(TWI_ORDER_CHUNK / size, halo);

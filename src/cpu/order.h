@@ -12,7 +12,7 @@
 
 /* How a problem is computed. order.c chooses. */
 typedef enum twi_order_method {
-    TWI_ORDER_BANDS,      /* 3x3 and 5x5, min, max and median: four rows at a time */
+    TWI_ORDER_BANDS,      /* 3x3 and 5x5, min, max and median: eight rows at a time */
     TWI_ORDER_SLIDE,      /* min and max of a rectangle of any size */
     TWI_ORDER_FOOTPRINT,  /* min and max of a footprint: runs of positions */
     TWI_ORDER_THRESHOLDS, /* rank of a rectangle of bytes: how many lie above a threshold, for a tile at once */
@@ -20,11 +20,13 @@ typedef enum twi_order_method {
 } twi_order_method;
 
 enum {
-    TWI_ORDER_BAND = 4,     /* output rows that the bands compute together */
-    TWI_ORDER_SMALLEST = 3, /* their windows */
-    TWI_ORDER_LARGEST = 5,  /* */
-    TWI_ORDER_CHUNK = 4096, /* bytes of a row that are computed together */
-    TWI_ORDER_PIECE = 1024, /* bytes of a row of the bands whose sorted columns are kept */
+    TWI_ORDER_BAND = 8,                                           /* output rows that the bands compute together */
+    TWI_ORDER_SMALLEST = 3,                                       /* their windows */
+    TWI_ORDER_LARGEST = 5,                                        /* */
+    TWI_ORDER_BAND_ROWS = TWI_ORDER_BAND + TWI_ORDER_LARGEST - 1, /* source rows that they read at most */
+    TWI_ORDER_ROOM = 24,                                          /* lines that their kernels keep */
+    TWI_ORDER_CHUNK = 4096,                                       /* bytes of a row that are computed together */
+    TWI_ORDER_PIECE = 1024, /* bytes of a row of the bands of which such lines are kept */
     TWI_ORDER_VECTOR = 32   /* bytes of a vector of strips (order_strips.tmpl.h) */
 };
 

@@ -1,9 +1,9 @@
 /*
- * Windows of 3x3 and 5x5, four rows at a time: NAME, with K and LINES, whose order_lines.tmpl.h fetches and delivers; V
- * a vector of STEP keys, LOAD, STORE, VMIN, VMAX; INPUT and OUTPUT make elements keys and back, if LINES does not;
+ * Windows of 3x3 and 5x5, eight rows at a time: NAME, with K and LINES, whose order_lines.tmpl.h fetches and delivers;
+ * V a vector of STEP keys, LOAD, STORE, VMIN, VMAX; INPUT and OUTPUT make elements keys and back, if LINES does not;
  * DIRECT: whether elements can be read in place.
  *
- * A kernel gives output elements 0 ... n-1 of four rows. Window row j of output row i is rows[i + j], which points at
+ * A kernel gives output elements 0 ... n-1 of eight rows. Window row j of output row i is rows[i + j], which points at
  * the first position of element 0; up to a line behind the last position may be read. `room` holds what a piece of
  * columns has in common: lines of ROOM keys.
  */
@@ -65,23 +65,26 @@ typedef struct JOIN(triples, NAME) {
         }                                                                                                              \
     } while (0)
 
-/* The median is the middle of the highest low, the middle middle and the lowest high. */
-INLINE void JOIN(median3_piece, NAME)(const K *const *rows, K *const *out, int64_t n, int64_t c, K *room, bool stream)
+/* The rows' elements as keys, in the room's first lines unless the rows hold keys. */
+INLINE K *JOIN(key_rows, NAME)(const K *const *rows, const K **keys, int count, int64_t n, K *room)
 {
-    const K *r[TWI_ORDER_BAND + TWI_ORDER_SMALLEST - 1];
-    K *const o0 = out[0], *const o1 = out[1], *const o2 = out[2], *const o3 = out[3];
-    for (int i = 0; i < TWI_ORDER_BAND + TWI_ORDER_SMALLEST - 1; i++) {
-        const K *const from = rows[i];
-        K *const to = room + i * ROOM;
-        if (!IS_KEY) {
-            EACH(n + 2 * c)
-            {
-                STORE(to + x, ROW(from + x));
-            }
+    for (int i = 0; i < count; i++)
+        keys[i] = IS_KEY ? rows[i] : room + i * ROOM;
+    if (!IS_KEY)
+        EACH(n)
+        {
+            for (int i = 0; i < count; i++)
+                STORE(room + i * ROOM + x, ROW(rows[i] + x));
         }
-        r[i] = IS_KEY ? from : to;
-    }
-    const K *const r0 = r[0], *const r1 = r[1], *const r2 = r[2], *const r3 = r[3], *const r4 = r[4], *const r5 = r[5];
+    return room + (IS_KEY ? 0 : count) * ROOM;
+}
+
+/* Four rows. The median is the middle of the highest low, the middle middle and the lowest high. */
+INLINE void JOIN(median3_rows, NAME)(const K *const *rows, K *const *out, int64_t n, int64_t c, bool stream)
+{
+    const K *const r0 = rows[0], *const r1 = rows[1], *const r2 = rows[2];
+    const K *const r3 = rows[3], *const r4 = rows[4], *const r5 = rows[5];
+    K *const o0 = out[0], *const o1 = out[1], *const o2 = out[2], *const o3 = out[3];
     EACH(n)
     {
         JOIN(triples, NAME) t0, t1, t2, t3;
@@ -108,21 +111,25 @@ INLINE void JOIN(median3_piece, NAME)(const K *const *rows, K *const *out, int64
         RESULT(o3 + x, MIDDLE(t3.low, t3.lesser, t3.high), stream);
     }
 }
+
+INLINE void JOIN(median3_piece, NAME)(const K *const *rows, K *const *out, int64_t n, int64_t c, K *room, bool stream)
+{
+    const K *keys[TWI_ORDER_BAND_ROWS];
+    (void)JOIN(key_rows, NAME)(rows, keys, TWI_ORDER_BAND + 2, n + 2 * c, room);
+    for (int i = 0; i < TWI_ORDER_BAND; i += 4)
+        JOIN(median3_rows, NAME)(keys + i, out + i, n, c, stream);
+}
 #undef COLUMN
 
-/* Columns of five, sorted: lines 0 ... 4. */
+/* The columns of four rows, sorted: lines 0 ... 3. */
 INLINE void JOIN(median5_columns, NAME)(const K *const *rows, int64_t n, K *room)
 {
-    const K *const r0 = rows[0], *const r1 = rows[1], *const r2 = rows[2], *const r3 = rows[3], *const r4 = rows[4];
+    const K *const r0 = rows[0], *const r1 = rows[1], *const r2 = rows[2], *const r3 = rows[3];
     EACH(n)
     {
-        V a = ROW(r0 + x), b = ROW(r1 + x), c = ROW(r2 + x), d = ROW(r3 + x), e = ROW(r4 + x);
+        V a = LOAD(r0 + x), b = LOAD(r1 + x), c = LOAD(r2 + x), d = LOAD(r3 + x);
         SWAP(a, b);
-        SWAP(d, e);
-        SWAP(c, e);
         SWAP(c, d);
-        SWAP(a, d);
-        SWAP(b, e);
         SWAP(a, c);
         SWAP(b, d);
         SWAP(b, c);
@@ -130,37 +137,28 @@ INLINE void JOIN(median5_columns, NAME)(const K *const *rows, int64_t n, K *room
         STORE(room + ROOM + x, b);
         STORE(room + 2 * ROOM + x, c);
         STORE(room + 3 * ROOM + x, d);
-        STORE(room + 4 * ROOM + x, e);
     }
 }
 
-/* Two neighbouring columns, merged (Batcher's odd-even merge, 1968): lines 5 ... 14. */
+/* Two neighbouring columns, merged (Batcher's odd-even merge, 1968): lines 4 ... 11. */
 INLINE void JOIN(median5_pairs, NAME)(int64_t n, int64_t c, K *room)
 {
     EACH(n)
     {
-        const K *from = room + x;
-        K *to = room + 5 * ROOM + x;
-        V v0 = LOAD(from), v1 = LOAD(from + ROOM), v2 = LOAD(from + 2 * ROOM);
-        V v3 = LOAD(from + 3 * ROOM), v4 = LOAD(from + 4 * ROOM);
-        from += c;
-        V v5 = LOAD(from), v6 = LOAD(from + ROOM), v7 = LOAD(from + 2 * ROOM);
-        V v8 = LOAD(from + 3 * ROOM), v9 = LOAD(from + 4 * ROOM);
-        SWAP(v1, v9);
+        const K *left = room + x;
+        const K *right = left + c;
+        K *to = room + 4 * ROOM + x;
+        V v0 = LOAD(left), v1 = LOAD(left + ROOM), v2 = LOAD(left + 2 * ROOM), v3 = LOAD(left + 3 * ROOM);
+        V v4 = LOAD(right), v5 = LOAD(right + ROOM), v6 = LOAD(right + 2 * ROOM), v7 = LOAD(right + 3 * ROOM);
+        SWAP(v0, v4);
         SWAP(v1, v5);
-        SWAP(v3, v7);
-        SWAP(v3, v5);
-        SWAP(v7, v9);
         SWAP(v2, v6);
-        SWAP(v0, v8);
-        SWAP(v4, v8);
-        SWAP(v0, v2);
-        SWAP(v4, v6);
-        SWAP(v0, v1);
-        SWAP(v2, v3);
-        SWAP(v4, v5);
-        SWAP(v6, v7);
-        SWAP(v8, v9);
+        SWAP(v3, v7);
+        SWAP(v2, v4);
+        SWAP(v3, v5);
+        SWAP(v1, v2);
+        SWAP(v3, v4);
+        SWAP(v5, v6);
         STORE(to, v0);
         STORE(to + ROOM, v1);
         STORE(to + 2 * ROOM, v2);
@@ -169,69 +167,103 @@ INLINE void JOIN(median5_pairs, NAME)(int64_t n, int64_t c, K *room)
         STORE(to + 5 * ROOM, v5);
         STORE(to + 6 * ROOM, v6);
         STORE(to + 7 * ROOM, v7);
-        STORE(to + 8 * ROOM, v8);
-        STORE(to + 9 * ROOM, v9);
     }
 }
 
-/*
- * Two pairs and a column are the window. Of the pairs' 20 values only those of rank 7 ... 12 can be the median, as the
- * column adds 0 to 5 lower ones: Batcher's merge without what these six do not need. Of them, a, and the
- * column, b, both sorted, the sixth is the lowest of max(a[i], b[4 - i]) and a[5].
- */
-INLINE void JOIN(median5_row, NAME)(K *to, int64_t n, int64_t c, const K *room, bool stream)
+/* The middle of the window of which six sorted keys are left, when its last row is put to them: of two sorted
+   rows a and b, the sixth is the lowest of a[5] and max(a[i], b[4 - i]). */
+INLINE V JOIN(median5_last, NAME)(const V *six, const K *row, int64_t c)
 {
+    V a = LOAD(row), b = LOAD(row + c), d = LOAD(row + 2 * c), e = LOAD(row + 3 * c), f = LOAD(row + 4 * c);
+    SWAP(a, b);
+    SWAP(e, f);
+    SWAP(d, f);
+    SWAP(d, e);
+    SWAP(a, e);
+    SWAP(b, f);
+    SWAP(a, d);
+    SWAP(b, e);
+    SWAP(b, d);
+    const V low = VMIN(VMAX(six[0], f), VMAX(six[1], e));
+    const V high = VMIN(VMAX(six[2], d), VMAX(six[3], b));
+    return VMIN(VMIN(low, high), VMIN(VMAX(six[4], a), six[5]));
+}
+
+/*
+ * Two output rows. Their windows share 20 keys, two pairs and a column, of which those of rank 7 ... 12 can be a
+ * median, as five more follow: Batcher's merges without what those do not need, the first without ranks 0 ... 2 and 13
+ * ... 15 of its 16, the second as if the column followed seven lower keys.
+ */
+INLINE void JOIN(median5_rows, NAME)(const K *upper, const K *lower, K *const *out, int64_t n, int64_t c, const K *room,
+                                     bool stream)
+{
+    K *const first = out[0], *const second = out[1];
     EACH(n)
     {
-        const K *pair = room + 5 * ROOM + x;
+        const K *pair = room + 4 * ROOM + x;
         const K *column = room + 4 * c + x;
         V v0 = LOAD(pair), v1 = LOAD(pair + ROOM), v2 = LOAD(pair + 2 * ROOM), v3 = LOAD(pair + 3 * ROOM);
-        V v4 = LOAD(pair + 4 * ROOM), v5 = LOAD(pair + 5 * ROOM), v6 = LOAD(pair + 6 * ROOM);
-        V v7 = LOAD(pair + 7 * ROOM), v8 = LOAD(pair + 8 * ROOM), v9 = LOAD(pair + 9 * ROOM);
+        V v4 = LOAD(pair + 4 * ROOM), v5 = LOAD(pair + 5 * ROOM);
+        V v6 = LOAD(pair + 6 * ROOM), v7 = LOAD(pair + 7 * ROOM);
         pair += 2 * c;
-        V v10 = LOAD(pair), v11 = LOAD(pair + ROOM), v12 = LOAD(pair + 2 * ROOM), v13 = LOAD(pair + 3 * ROOM);
-        V v14 = LOAD(pair + 4 * ROOM), v15 = LOAD(pair + 5 * ROOM), v16 = LOAD(pair + 6 * ROOM);
-        V v17 = LOAD(pair + 7 * ROOM), v18 = LOAD(pair + 8 * ROOM), v19 = LOAD(pair + 9 * ROOM);
-        SWAP(v2, v18);
-        v10 = VMAX(v2, v10);
-        SWAP(v6, v14);
-        v10 = VMAX(v6, v10);
-        v14 = VMIN(v14, v18);
-        v12 = VMAX(v4, v12);
-        v16 = VMAX(v0, v16);
-        v8 = VMIN(v8, v16);
-        SWAP(v8, v12);
-        SWAP(v8, v10);
-        v12 = VMIN(v12, v14);
-        v3 = VMIN(v3, v19);
-        v11 = VMAX(v3, v11);
+        V v8 = LOAD(pair), v9 = LOAD(pair + ROOM), v10 = LOAD(pair + 2 * ROOM), v11 = LOAD(pair + 3 * ROOM);
+        V v12 = LOAD(pair + 4 * ROOM), v13 = LOAD(pair + 5 * ROOM);
+        V v14 = LOAD(pair + 6 * ROOM), v15 = LOAD(pair + 7 * ROOM);
+        v8 = VMAX(v0, v8);
+        SWAP(v4, v12);
+        SWAP(v4, v8);
+        SWAP(v2, v10);
+        v6 = VMIN(v6, v14);
+        SWAP(v6, v10);
+        v4 = VMAX(v2, v4);
+        SWAP(v6, v8);
+        SWAP(v10, v12);
+        v9 = VMAX(v1, v9);
+        SWAP(v5, v13);
+        SWAP(v5, v9);
+        SWAP(v3, v11);
         v7 = VMIN(v7, v15);
         SWAP(v7, v11);
-        SWAP(v5, v13);
-        SWAP(v1, v17);
-        v9 = VMIN(v9, v17);
-        v5 = VMAX(v1, v5);
-        v9 = VMIN(v9, v13);
-        v7 = VMAX(v5, v7);
-        SWAP(v9, v11);
+        SWAP(v3, v5);
+        SWAP(v7, v9);
+        v11 = VMIN(v11, v13);
+        SWAP(v3, v4);
+        SWAP(v5, v6);
         SWAP(v7, v8);
         SWAP(v9, v10);
         SWAP(v11, v12);
-        v7 = VMAX(v7, LOAD(column + 4 * ROOM));
-        v8 = VMAX(v8, LOAD(column + 3 * ROOM));
-        v9 = VMAX(v9, LOAD(column + 2 * ROOM));
-        v10 = VMAX(v10, LOAD(column + ROOM));
-        v11 = VMAX(v11, LOAD(column));
-        RESULT(to + x, VMIN(VMIN(VMIN(v7, v8), VMIN(v9, v10)), VMIN(v11, v12)), stream);
+        V a = LOAD(column), b = LOAD(column + ROOM), d = LOAD(column + 2 * ROOM), e = LOAD(column + 3 * ROOM);
+        v11 = VMIN(v11, b);
+        v3 = VMAX(v11, v3);
+        SWAP(v7, v3);
+        SWAP(e, v5);
+        v9 = VMIN(v9, v5);
+        v7 = VMAX(e, v7);
+        SWAP(v9, v3);
+        v12 = VMIN(v12, d);
+        v4 = VMAX(v12, v4);
+        SWAP(v8, v4);
+        SWAP(v10, a);
+        v6 = VMAX(v10, v6);
+        SWAP(v6, v8);
+        a = VMIN(a, v4);
+        SWAP(v6, v7);
+        SWAP(v8, v9);
+        SWAP(a, v3);
+        const V six[] = {v6, v7, v8, v9, a, v3};
+        RESULT(first + x, JOIN(median5_last, NAME)(six, upper + x, c), stream);
+        RESULT(second + x, JOIN(median5_last, NAME)(six, lower + x, c), stream);
     }
 }
 
 INLINE void JOIN(median5_piece, NAME)(const K *const *rows, K *const *out, int64_t n, int64_t c, K *room, bool stream)
 {
-    for (int i = 0; i < TWI_ORDER_BAND; i++) {
-        JOIN(median5_columns, NAME)(rows + i, n + 4 * c, room);
-        JOIN(median5_pairs, NAME)(n + 2 * c, c, room);
-        JOIN(median5_row, NAME)(out[i], n, c, room, stream);
+    const K *keys[TWI_ORDER_BAND_ROWS];
+    K *const lines = JOIN(key_rows, NAME)(rows, keys, TWI_ORDER_BAND_ROWS, n + 4 * c, room);
+    for (int i = 0; i < TWI_ORDER_BAND; i += 2) {
+        JOIN(median5_columns, NAME)(keys + i + 1, n + 4 * c, lines);
+        JOIN(median5_pairs, NAME)(n + 2 * c, c, lines);
+        JOIN(median5_rows, NAME)(keys[i], keys[i + 5], out + i, n, c, lines, stream);
     }
 }
 
@@ -273,9 +305,9 @@ static void JOIN(band_tile, NAME)(const twi_order_setup *setup, const twi_job *j
     const int64_t rows = TWI_ORDER_BAND + setup->height - 1;
     const int64_t valid = twi_min_i64(TWI_ORDER_BAND, job->last - y);
     const int64_t pitch = (TWI_ORDER_CHUNK + TWI_SLACK) / (int64_t)sizeof(K);
-    const K *tile[TWI_ORDER_BAND + TWI_ORDER_LARGEST - 1];
+    const K *tile[TWI_ORDER_BAND_ROWS];
     K *stage[TWI_ORDER_BAND];
-    K *lines = take(&place, (2 * TWI_ORDER_BAND + TWI_ORDER_LARGEST - 1) * pitch * (int64_t)sizeof(K));
+    K *lines = take(&place, (TWI_ORDER_BAND + TWI_ORDER_BAND_ROWS) * pitch * (int64_t)sizeof(K));
     K *room = take(&place, 0);
     for (int64_t i = 0; i < rows; i++) {
         const int64_t from = y - setup->anchor_y + i;
@@ -288,9 +320,9 @@ static void JOIN(band_tile, NAME)(const twi_order_setup *setup, const twi_job *j
             tile[i] = lines;
     }
     for (int64_t i = 0; i < TWI_ORDER_BAND; i++)
-        stage[i] = lines + (TWI_ORDER_BAND + TWI_ORDER_LARGEST - 1 + i) * pitch;
+        stage[i] = lines + (TWI_ORDER_BAND_ROWS + i) * pitch;
     for (int64_t x = 0; x < n; x += PIECE) {
-        const K *from[TWI_ORDER_BAND + TWI_ORDER_LARGEST - 1];
+        const K *from[TWI_ORDER_BAND_ROWS];
         K *to[TWI_ORDER_BAND];
         for (int64_t i = 0; i < rows; i++)
             from[i] = tile[i] + x;
@@ -306,12 +338,12 @@ static void JOIN(band_tile, NAME)(const twi_order_setup *setup, const twi_job *j
 static void JOIN(band_inner, NAME)(const twi_order_setup *setup, const twi_job *job, JOIN(piece, NAME) * kernel,
                                    int64_t y, int64_t first, int64_t last, char *place, bool stream)
 {
-    K *room = (K *)(void *)(place + twi_area_bytes((2 * TWI_ORDER_BAND + TWI_ORDER_LARGEST - 1) *
-                                                   (TWI_ORDER_CHUNK + TWI_SLACK)));
+    K *room =
+        (K *)(void *)(place + twi_area_bytes((TWI_ORDER_BAND + TWI_ORDER_BAND_ROWS) * (TWI_ORDER_CHUNK + TWI_SLACK)));
     const char *src = (const char *)job->src.data + (y - setup->anchor_y) * job->src.pitch;
     char *dst = (char *)job->dst.data + y * job->dst.pitch;
     for (int64_t x = first; x < last; x += PIECE) {
-        const K *from[TWI_ORDER_BAND + TWI_ORDER_LARGEST - 1];
+        const K *from[TWI_ORDER_BAND_ROWS];
         K *to[TWI_ORDER_BAND];
         for (int64_t i = 0; i < TWI_ORDER_BAND + setup->height - 1; i++)
             from[i] = (const K *)(const void *)(src + i * job->src.pitch) + x - setup->before;

@@ -83,7 +83,11 @@ SELECTION(epi64)
 /* exact.h's key of f32 bits, and back. */
 INLINE vec v_flip_f32(vec v)
 {
+#if defined(__AVX512BW__)
+    return _mm512_ternarylogic_epi32(v, _mm512_srai_epi32(v, 31), _mm512_set1_epi32(INT32_MAX), 0x78); /* a ^ (b & c) */
+#else
     return OP_BITS(xor)(v, OP(srli_epi32)(OP(srai_epi32)(v, 31), 1));
+#endif
 }
 
 INLINE vec v_key_f32(vec bits)
