@@ -5,25 +5,18 @@
 #include <string.h>
 
 #include "core/plan.h"
+#include "core/element.h"
 #include "core/wisdom.h"
 
 /* Whether the element type holds the border's value: integers exactly, floats within their range. */
 static bool holds(tw_type type, double value)
 {
-    static const struct {
-        double low;
-        double high;
-    } range[] = {
-        [TW_U8] = {0, UINT8_MAX},
-        [TW_U16] = {0, UINT16_MAX},
-        [TW_I16] = {INT16_MIN, INT16_MAX},
-        [TW_I32] = {INT32_MIN, INT32_MAX},
-    };
     if (type == TW_F64)
         return true;
     if (type == TW_F32)
         return !isfinite(value) || isfinite((float)value);
-    return value >= range[type].low && value <= range[type].high && value == floor(value);
+    const twi_range range = twi_range_of(type);
+    return value >= (double)range.low && value <= (double)range.high && value == floor(value);
 }
 
 static tw_status check_window(const tw_problem *problem)

@@ -1,8 +1,8 @@
-/* What a window position reads and how a result is stored: shared by the scalar references. */
+/* What a window position reads, and the walk over all elements: shared by the scalar references. */
 #ifndef TWI_SAMPLE_H
 #define TWI_SAMPLE_H
 
-#include "core/exact.h"
+#include "core/element.h"
 #include "core/plan.h"
 
 typedef struct twi_sampler {
@@ -53,56 +53,6 @@ static inline double twi_sample_float(const twi_sampler *s, int64_t x, int64_t y
         return type == TW_F32 ? (double)(float)value : value;
     }
     return type == TW_F32 ? (double)*(const float *)element : *(const double *)element;
-}
-
-/* Stores an integer result, saturated, as an element of any type. */
-static inline void twi_store_integer(void *element, tw_type type, twi_i128 value)
-{
-    switch (type) {
-    case TW_U8:
-        *(uint8_t *)element = (uint8_t)twi_saturate(value, 0, UINT8_MAX);
-        break;
-    case TW_U16:
-        *(uint16_t *)element = (uint16_t)twi_saturate(value, 0, UINT16_MAX);
-        break;
-    case TW_I16:
-        *(int16_t *)element = (int16_t)twi_saturate(value, INT16_MIN, INT16_MAX);
-        break;
-    case TW_I32:
-        *(int32_t *)element = (int32_t)twi_saturate(value, INT32_MIN, INT32_MAX);
-        break;
-    case TW_F32:
-        *(float *)element = (float)twi_saturate(value, INT64_MIN, INT64_MAX);
-        break;
-    default:
-        *(double *)element = (double)twi_saturate(value, INT64_MIN, INT64_MAX);
-        break;
-    }
-}
-
-/* Stores a float result as an element of any type: integers by rounding half to even. */
-static inline void twi_store_float(void *element, tw_type type, double value)
-{
-    switch (type) {
-    case TW_U8:
-        *(uint8_t *)element = (uint8_t)twi_round_even(value, 0, UINT8_MAX);
-        break;
-    case TW_U16:
-        *(uint16_t *)element = (uint16_t)twi_round_even(value, 0, UINT16_MAX);
-        break;
-    case TW_I16:
-        *(int16_t *)element = (int16_t)twi_round_even(value, INT16_MIN, INT16_MAX);
-        break;
-    case TW_I32:
-        *(int32_t *)element = (int32_t)twi_round_even(value, INT32_MIN, INT32_MAX);
-        break;
-    case TW_F32:
-        *(float *)element = twi_canonical_f32((float)value);
-        break;
-    default:
-        *(double *)element = twi_canonical_f64(value);
-        break;
-    }
 }
 
 /* Runs `pixel` for every element of the job's rows. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/element.h"
 #include "core/random.h"
 #include "verify/verify.h"
 
@@ -130,65 +131,29 @@ static double float_value(twi_random *r, twi_pattern pattern, bool single)
     }
 }
 
-static int64_t integer_value(twi_random *r, twi_pattern pattern, int64_t low, int64_t high)
+static int64_t integer_value(twi_random *r, twi_pattern pattern, twi_range range)
 {
     switch (pattern) {
     case TWI_PATTERN_SPECIAL:
-        return twi_below(r, 2) == 0 ? low : high;
+        return twi_below(r, 2) == 0 ? range.low : range.high;
     case TWI_PATTERN_HIGHEST:
-        return high;
+        return range.high;
     case TWI_PATTERN_LOWEST:
-        return low;
+        return range.low;
     default:
-        return low + (int64_t)twi_below(r, (uint64_t)(high - low) + 1);
+        return range.low + (int64_t)twi_below(r, (uint64_t)(range.high - range.low) + 1);
     }
 }
 
+/* Floats as they are: twi_store_float() would make all NaN one. */
 static void put_value(void *element, tw_type type, twi_random *r, twi_pattern pattern)
 {
-    switch (type) {
-    case TW_U8:
-        *(uint8_t *)element = (uint8_t)integer_value(r, pattern, 0, UINT8_MAX);
-        break;
-    case TW_U16:
-        *(uint16_t *)element = (uint16_t)integer_value(r, pattern, 0, UINT16_MAX);
-        break;
-    case TW_I16:
-        *(int16_t *)element = (int16_t)integer_value(r, pattern, INT16_MIN, INT16_MAX);
-        break;
-    case TW_I32:
-        *(int32_t *)element = (int32_t)integer_value(r, pattern, INT32_MIN, INT32_MAX);
-        break;
-    case TW_F32:
+    if (type == TW_F32)
         *(float *)element = (float)float_value(r, pattern, true);
-        break;
-    default:
+    else if (type == TW_F64)
         *(double *)element = float_value(r, pattern, false);
-        break;
-    }
-}
-
-static void put_ramp(void *element, tw_type type, int64_t i)
-{
-    const int value = (int)((37 * i + 11) % 256);
-    switch (type) {
-    case TW_U8:
-        *(uint8_t *)element = (uint8_t)value;
-        break;
-    case TW_U16:
-    case TW_I16:
-        *(uint16_t *)element = (uint16_t)value;
-        break;
-    case TW_I32:
-        *(int32_t *)element = value;
-        break;
-    case TW_F32:
-        *(float *)element = (float)value;
-        break;
-    default:
-        *(double *)element = value;
-        break;
-    }
+    else
+        twi_put_integer(element, type, integer_value(r, pattern, twi_range_of(type)));
 }
 
 static void put_pixels(const twi_case *which, const tw_image *image)
@@ -202,7 +167,7 @@ static void put_pixels(const twi_case *which, const tw_image *image)
         for (int64_t i = 0; i < elements; i++) {
             const int64_t index = y * elements + i;
             if (which->pattern == TWI_PATTERN_RAMP)
-                put_ramp(row + i * size, image->type, index);
+                twi_store_integer(row + i * size, image->type, (37 * index + 11) % 256);
             else if (which->pattern != TWI_PATTERN_IMPULSE)
                 put_value(row + i * size, image->type, &r, which->pattern);
             else if (index >= middle && index < middle + image->channels)
