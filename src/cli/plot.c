@@ -168,9 +168,10 @@ static void write_series(const twi_plot *plot, size_t index, FILE *script)
                   index > 0 ? ", " : "plot ", index, colour);
     (void)fprintf(script, ", $series%zu using 1:2 with linespoints linecolor rgb '%s' linewidth 2 ", index, colour);
     if (series->dashed)
-        (void)fputs("dashtype 2 pointtype 0", script);
-    else
-        (void)fprintf(script, "pointtype %d pointsize 0.8", styles[series->colour % STYLES].mark);
+        (void)fputs("dashtype 2 pointtype 2 pointsize 0.6", script);
+    else /* dotted where the colours begin again */
+        (void)fprintf(script, "dashtype %d pointtype %d pointsize 0.8", series->colour < STYLES ? 1 : 3,
+                      styles[series->colour % STYLES].mark);
     (void)fprintf(script, " title '%s'", series->name);
 }
 
