@@ -158,7 +158,10 @@ static twi_io_status read_text(twi_source *source, int32_t most, twi_matrix *res
         char *larger = room <= MOST_BYTES ? realloc(text, room + 1) : NULL;
         if (!larger) {
             free(text);
-            return twi_io_fail(TWI_IO_USAGE, source->name, "has more than %zu bytes: too many for such a table", count);
+            return room <= MOST_BYTES
+                       ? twi_io_fail(TWI_IO_MEMORY, source->name, "out of memory for %zu bytes of text", room)
+                       : twi_io_fail(TWI_IO_USAGE, source->name, "has more than %zu bytes: too many for such a table",
+                                     count);
         }
         text = larger;
         count += twi_source_read(source, text + count, room - count);
