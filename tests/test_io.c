@@ -192,13 +192,15 @@ static void jpeg_stays_close_and_repeats_itself(void **state)
 
 static const char xmp[] = "<x:xmpmeta xmlns:x=\"adobe:ns:meta/\"/>";
 
-/* An EXIF block with a maker, an exposure time, a latitude and that orientation. */
+/* An EXIF block with a description, a maker, a program, an exposure time, a latitude and that orientation. */
 static twi_blob make_exif(uint32_t orientation)
 {
     static const uint8_t exposure[8] = {1, 0, 0, 0, 100, 0, 0, 0};
     twi_directories made = {0};
     twi_blob exif;
+    assert_true(twi_tags_add(&made.image, TWI_TAG_DESCRIPTION, TWI_TAG_ASCII, 10, "ImageJ=1\n"));
     assert_true(twi_tags_add(&made.image, TWI_TAG_MAKE, TWI_TAG_ASCII, 6, "Maker"));
+    assert_true(twi_tags_add(&made.image, TWI_TAG_SOFTWARE, TWI_TAG_ASCII, 8, "Program"));
     assert_true(twi_tags_add_number(&made.image, TWI_TAG_ORIENTATION, TWI_TAG_SHORT, orientation));
     assert_true(twi_tags_add_number(&made.image, TWI_TAG_EXIF, TWI_TAG_LONG, 0));
     assert_true(twi_tags_add_number(&made.image, TWI_TAG_GPS, TWI_TAG_LONG, 0));

@@ -7,7 +7,8 @@
 #include "io/metadata.h"
 
 /* Text about the picture that TIFF keeps beside its pixels and EXIF in its first directory. */
-static const uint16_t text_tags[] = {TWI_TAG_MAKE, TWI_TAG_MODEL, TWI_TAG_DATE_TIME, TWI_TAG_ARTIST, TWI_TAG_COPYRIGHT};
+static const uint16_t text_tags[] = {TWI_TAG_DESCRIPTION, TWI_TAG_MAKE,   TWI_TAG_MODEL,    TWI_TAG_SOFTWARE,
+                                     TWI_TAG_DATE_TIME,   TWI_TAG_ARTIST, TWI_TAG_COPYRIGHT};
 
 static const uint16_t geo_tags[] = {TWI_TAG_PIXEL_SCALE,   TWI_TAG_TIE_POINTS,  TWI_TAG_TRANSFORMATION,
                                     TWI_TAG_GEO_KEYS,      TWI_TAG_GEO_DOUBLES, TWI_TAG_GEO_TEXT,
