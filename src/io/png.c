@@ -181,7 +181,12 @@ static int on_chunk(png_structp png, png_unknown_chunkp chunk)
     return fine ? !critical : -1;
 }
 
-/* The image in memory as the header says; libpng set to deliver just that. */
+static bool has_palette(png_structp png, png_infop info)
+{
+    return png_get_color_type(png, info) == PNG_COLOR_TYPE_PALETTE;
+}
+
+/* The image in memory as the header says; libpng set to deliver just that, or a byte a pixel that names a colour. */
 static twi_io_status prepare(png_structp png, png_infop info, job *work, const twi_request *request,
                              twi_io_image *result)
 {
@@ -199,14 +204,43 @@ static twi_io_status prepare(png_structp png, png_infop info, job *work, const t
     TWI_IO_TRY(twi_source_expect(work->source, png_get_rowbytes(png, info) * height / DEFLATE_RATIO));
     TWI_IO_TRY(twi_image_take(work->source, request, width, height, colours + alpha,
                               png_get_bit_depth(png, info) == 16 ? TW_U16 : TW_U8, result));
-    png_set_expand(png);
+    if (has_palette(png, info))
+        png_set_packing(png);
+    else
+        png_set_expand(png);
     if (!twi_host_big())
         png_set_swap(png);
     (void)png_set_interlace_handling(png);
     png_read_update_info(png, info);
-    if (png_get_rowbytes(png, info) != twi_row_bytes(&result->image))
+    if (png_get_rowbytes(png, info) != (has_palette(png, info) ? width : twi_row_bytes(&result->image)))
         png_error(png, "rows of an unexpected length");
     return TWI_IO_OK;
+}
+
+/* The names of colours at the begin of each row become colours. libpng would take black for a name beyond the palette.
+ */
+static void expand_palette(png_structp png, png_infop info, const tw_image *image)
+{
+    png_colorp colours = NULL;
+    png_bytep alphas = NULL;
+    int count = 0;
+    int transparent = 0;
+    (void)png_get_PLTE(png, info, &colours, &count);
+    (void)png_get_tRNS(png, info, &alphas, &transparent, NULL);
+    for (int64_t y = 0; y < image->height; y++) {
+        uint8_t *row = twi_row(image, y);
+        for (int64_t x = image->width; x-- > 0;) { /* from the end: a pixel never lies before its name */
+            const int name = row[x];
+            uint8_t *pixel = row + x * image->channels;
+            if (name >= count)
+                png_error(png, "a pixel names a colour beyond the palette");
+            pixel[0] = colours[name].red;
+            pixel[1] = colours[name].green;
+            pixel[2] = colours[name].blue;
+            if (image->channels == 4)
+                pixel[3] = name < transparent ? alphas[name] : UINT8_MAX;
+        }
+    }
 }
 
 static twi_io_status decode(png_structp png, png_infop info, job *work, const twi_request *request,
@@ -224,6 +258,8 @@ static twi_io_status decode(png_structp png, png_infop info, job *work, const tw
     for (int pass = 0; pass < passes; pass++)
         for (int64_t y = 0; y < result->image.height; y++)
             png_read_row(png, twi_row(&result->image, y), NULL);
+    if (has_palette(png, info))
+        expand_palette(png, info, &result->image);
     /* the chunks behind the pixels, and whether the file is whole */
     png_read_end(png, NULL);
     return TWI_IO_OK;
