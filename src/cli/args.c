@@ -166,6 +166,8 @@ static twi_exit add_operand(twi_args *args, int *count, const char *word)
         return wrong(args, "%s takes no operand: '%s'", command->name, word);
     if (*count >= command->most)
         return wrong(args, "%s takes %s: '%s' is one too many", command->name, command->operands, word);
+    if (word[0] == '\0')
+        return wrong(args, "%s takes %s: an empty word was given", command->name, command->operands);
     args->operands[(*count)++] = word;
     return TWI_EXIT_DONE;
 }

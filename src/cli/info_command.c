@@ -142,7 +142,9 @@ twi_exit twi_command_explain(const twi_args *args)
 {
     twi_recipe recipe;
     if (!args->list)
-        return twi_complain(TWI_EXIT_USAGE, "explain %s: give --list", args->operands[0]);
+        return twi_complain(TWI_EXIT_USAGE,
+                            "explain %s: give --list, which prints its variants; see 'tilewise help explain'",
+                            args->operands[0]);
     const twi_exit code = explain(args, &recipe);
     twi_recipe_free(&recipe);
     return code;

@@ -396,7 +396,7 @@ const twi_option twi_options[] = {
     {0, FOR(VERIFY) | FOR(BENCH), "variant", "A,B", twi_set_variants, "names separated by commas, such as reference",
      NULL, "these implementations alone ('tilewise explain --list' prints them)"},
     {0, WORKING & ~MORPHOLOGY, "block", "WxH", twi_set_block, "WxH, each 1 to 1024", "16x16 32x32 64x16 32x8",
-     "threads of a block, for the CUDA variants that have a choice"},
+     "threads of a block, for the CUDA variants that have a choice; without effect where auto finds no GPU"},
     {0, FILTERS | FOR(BENCH) | FOR(TUNE), "threads", "N", twi_set_threads, "a whole number, 1 to 1024", NULL,
      "CPU threads (default all that this process may use)"},
     {0, FOR(BENCH), "graph", NULL, twi_set_graph, NULL, NULL,

@@ -108,10 +108,10 @@ tw_status twi_images_check(const tw_image *src, const tw_image *dst, int64_t wid
     TWI_TRY(tw_image_check(dst));
     if (dst->width != width || dst->height != height || src->channels != dst->channels)
         return twi_fail(TW_ERROR_ARGUMENT,
-                        "dst is %" PRId64 "x%" PRId64 " with %d channels, for src of %" PRId64 "x%" PRId64
+                        "dst is %" PRId64 "x%" PRId64 " with %d channel%s, for src of %" PRId64 "x%" PRId64
                         " with %d it must be %" PRId64 "x%" PRId64 " with %d",
-                        dst->width, dst->height, (int)dst->channels, src->width, src->height, (int)src->channels, width,
-                        height, (int)src->channels);
+                        dst->width, dst->height, (int)dst->channels, dst->channels == 1 ? "" : "s", src->width,
+                        src->height, (int)src->channels, width, height, (int)src->channels);
     if (src->memory != dst->memory)
         return twi_fail(TW_ERROR_ARGUMENT, "src and dst must both live on the host or both on the device");
     const bool same = src->data == dst->data && src->type == dst->type;

@@ -56,8 +56,9 @@ static twi_io_status make_image(const char *name, uint64_t width, uint64_t heigh
     void *data = NULL;
     *result = (twi_io_image){0};
     if (width < 1 || height < 1 || channels < 1 || channels > 4 || tw_type_size(type) == 0)
-        return twi_io_fail(TWI_IO_USAGE, name, "an image of %llux%llu pixels with %d channels of type %s",
-                           (unsigned long long)width, (unsigned long long)height, (int)channels, tw_type_name(type));
+        return twi_io_fail(TWI_IO_USAGE, name, "an image of %llux%llu pixels with %d channel%s of type %s",
+                           (unsigned long long)width, (unsigned long long)height, (int)channels,
+                           channels == 1 ? "" : "s", tw_type_name(type));
     if (__builtin_mul_overflow(width, (uint64_t)channels * tw_type_size(type), &row) || row > INT64_MAX - PITCH_UNIT)
         row = INT64_MAX - PITCH_UNIT;
     row = (row + PITCH_UNIT - 1) / PITCH_UNIT * PITCH_UNIT;
@@ -65,9 +66,9 @@ static twi_io_status make_image(const char *name, uint64_t width, uint64_t heigh
         bytes = UINT64_MAX;
     if (bytes > most_bytes)
         return twi_io_fail(TWI_IO_MEMORY, name,
-                           "%llux%llu pixels with %d channels of %s exceed the limit of %llu bytes",
-                           (unsigned long long)width, (unsigned long long)height, (int)channels, tw_type_name(type),
-                           (unsigned long long)most_bytes);
+                           "%llux%llu pixels with %d channel%s of %s exceed the limit of %llu bytes",
+                           (unsigned long long)width, (unsigned long long)height, (int)channels,
+                           channels == 1 ? "" : "s", tw_type_name(type), (unsigned long long)most_bytes);
     if (bytes > SIZE_MAX || posix_memalign(&data, ALIGNMENT, (size_t)bytes) != 0)
         return twi_io_fail(TWI_IO_MEMORY, name, "out of memory: %llu bytes for %llux%llu pixels were refused",
                            (unsigned long long)bytes, (unsigned long long)width, (unsigned long long)height);
