@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/sequence.h"
 #include "ops/sample.h"
 
 tw_reduce_params tw_reduce_defaults(void)
@@ -34,33 +35,6 @@ tw_status tw_reduce(tw_context *context, const tw_image *src, const tw_image *ds
 
 /* ---- The reference: sums in the order of core/exact.h ---------------------------------------------- */
 
-enum { LEVELS = 6 }; /* leaves of leaves: more values than any image has */
-
-/* A sum whose values arrive one by one. */
-typedef struct sequence {
-    double lanes[LEVELS][TWI_LANES];
-    int count[LEVELS]; /* values in the leaf that is open */
-} sequence;
-
-static void add_value(sequence *s, int level, double value)
-{
-    s->lanes[level][s->count[level] % TWI_LANES] += value;
-    if (++s->count[level] == TWI_LEAF && level + 1 < LEVELS) {
-        const double leaf = twi_fold_lanes(s->lanes[level]);
-        memset(s->lanes[level], 0, sizeof s->lanes[level]);
-        s->count[level] = 0;
-        add_value(s, level + 1, leaf);
-    }
-}
-
-static double sum_of(sequence *s)
-{
-    for (int level = 0; level + 1 < LEVELS; level++)
-        if (s->count[level] > 0)
-            add_value(s, level + 1, twi_fold_lanes(s->lanes[level]));
-    return twi_fold_lanes(s->lanes[LEVELS - 1]);
-}
-
 /* The pixels that one record is about: columns left ... right-1 of rows top ... bottom-1. */
 typedef struct part {
     twi_sampler sampler;
@@ -85,10 +59,10 @@ static double term_of(const part *p, const term *t, int64_t x, int64_t y)
 
 static double row_sum(const part *p, const term *t, int64_t y)
 {
-    sequence pixels = {0};
+    twi_sequence pixels = {.count = {0}};
     for (int64_t x = p->left; x < p->right; x++)
-        add_value(&pixels, 0, term_of(p, t, x, y));
-    return sum_of(&pixels);
+        twi_sequence_add(&pixels, 0, term_of(p, t, x, y));
+    return twi_sequence_sum(&pixels);
 }
 
 static double group_sum(const part *p, const term *t, int64_t first)
@@ -102,10 +76,10 @@ static double group_sum(const part *p, const term *t, int64_t first)
 static double float_sum(const part *p, const term *t)
 {
     const int64_t step = p->axis == TW_AXIS_Y ? TWI_GROUP : 1;
-    sequence sums = {0};
+    twi_sequence sums = {.count = {0}};
     for (int64_t y = p->top; y < p->bottom; y += step)
-        add_value(&sums, 0, p->axis == TW_AXIS_Y ? group_sum(p, t, y) : row_sum(p, t, y));
-    return sum_of(&sums);
+        twi_sequence_add(&sums, 0, p->axis == TW_AXIS_Y ? group_sum(p, t, y) : row_sum(p, t, y));
+    return twi_sequence_sum(&sums);
 }
 
 static twi_i128 integer_sum(const part *p)

@@ -1,0 +1,177 @@
+/*
+ * The kernels of reduce for one type. Before each inclusion:
+ *   T               the elements' C type
+ *   NAME            what the kernels' names end with
+ *   NARROW, RUN     integers: a type that holds the sum of RUN elements; floats define neither
+ *   KEY, KEY_OF     an integer type and a map to it that keep the order of elements
+ *   WIDE_KEY        from such a key to twi_key_f64 of the element
+ */
+static void JOIN(add, NAME)(double *restrict lanes, int64_t period, const void *restrict row, int64_t n)
+{
+    const T *restrict at = row;
+    for (; n >= period; n -= period, at += period)
+        for (int64_t k = 0; k < period; k++)
+            lanes[k] += (double)at[k];
+    for (int64_t k = 0; k < n; k++)
+        lanes[k] += (double)at[k];
+}
+
+static void JOIN(add_squares, NAME)(double *restrict lanes, int64_t period, const double *restrict means,
+                                    const void *restrict row, int64_t n)
+{
+    const T *restrict at = row;
+    for (; n > 0; n -= period, at += period) {
+        const int64_t some = n < period ? n : period;
+        for (int64_t k = 0; k < some; k++) {
+            const double difference = (double)at[k] - means[k];
+            lanes[k] += difference * difference;
+        }
+    }
+}
+
+#ifdef NARROW
+static void JOIN(sum_row, NAME)(int64_t *sums, const void *restrict row, int64_t n)
+{
+    const T *restrict at = row;
+    int64_t wide[TWI_REDUCE_BLOCK] = {0};
+    while (n >= TWI_REDUCE_BLOCK) {
+        NARROW narrow[TWI_REDUCE_BLOCK] = {0};
+        const int64_t blocks = n / TWI_REDUCE_BLOCK < RUN ? n / TWI_REDUCE_BLOCK : RUN;
+        for (int64_t b = 0; b < blocks; b++, at += TWI_REDUCE_BLOCK)
+            for (int k = 0; k < TWI_REDUCE_BLOCK; k++)
+                narrow[k] = (NARROW)(narrow[k] + at[k]);
+        for (int k = 0; k < TWI_REDUCE_BLOCK; k++)
+            wide[k] += narrow[k];
+        n -= blocks * TWI_REDUCE_BLOCK;
+    }
+    for (int64_t k = 0; k < n; k++)
+        wide[k] += at[k];
+    for (int half = TWI_REDUCE_BLOCK / 2; half >= TWI_REDUCE_REST; half /= 2)
+        for (int k = 0; k < half; k++)
+            wide[k] += wide[k + half];
+    for (int k = 0; k < TWI_REDUCE_REST; k++)
+        sums[k] += wide[k];
+}
+
+static void JOIN(sum_columns, NAME)(int64_t *restrict sums, const void *restrict row, int64_t n)
+{
+    const T *restrict at = row;
+    for (int64_t k = 0; k < n; k++)
+        sums[k] += at[k];
+}
+#endif
+
+static void JOIN(range_row, NAME)(int64_t *lowest, int64_t *highest, const void *restrict row, int64_t n, int channels)
+{
+    const T *restrict at = row;
+    KEY low[TWI_REDUCE_BLOCK];
+    KEY high[TWI_REDUCE_BLOCK];
+    /* classes without an element of their own begin with one of their channel */
+    for (int k = 0; k < TWI_REDUCE_BLOCK; k++)
+        low[k] = high[k] = KEY_OF(at[k < n ? k : k % channels]);
+    for (; n >= TWI_REDUCE_BLOCK; n -= TWI_REDUCE_BLOCK, at += TWI_REDUCE_BLOCK) {
+        for (int k = 0; k < TWI_REDUCE_BLOCK; k++) {
+            const KEY key = KEY_OF(at[k]);
+            low[k] = key < low[k] ? key : low[k];
+            high[k] = key > high[k] ? key : high[k];
+        }
+    }
+    for (int64_t k = 0; k < n; k++) {
+        const KEY key = KEY_OF(at[k]);
+        low[k] = key < low[k] ? key : low[k];
+        high[k] = key > high[k] ? key : high[k];
+    }
+    for (int half = TWI_REDUCE_BLOCK / 2; half >= TWI_REDUCE_REST; half /= 2) {
+        for (int k = 0; k < half; k++) {
+            low[k] = low[k + half] < low[k] ? low[k + half] : low[k];
+            high[k] = high[k + half] > high[k] ? high[k + half] : high[k];
+        }
+    }
+    for (int k = 0; k < TWI_REDUCE_REST; k++) {
+        lowest[k] = WIDE_KEY(low[k]);
+        highest[k] = WIDE_KEY(high[k]);
+    }
+}
+
+static int64_t JOIN(find, NAME)(const void *restrict row, int64_t n, int channels, int channel, int64_t wanted)
+{
+    const T *restrict at = row;
+    int64_t i = 0;
+    /* whole blocks that hold it in no channel are passed over at a vector's speed */
+    for (; i + TWI_REDUCE_BLOCK <= n; i += TWI_REDUCE_BLOCK) {
+        int hits = 0;
+        for (int k = 0; k < TWI_REDUCE_BLOCK; k++)
+            hits |= WIDE_KEY(KEY_OF(at[i + k])) == wanted;
+        if (!hits)
+            continue;
+        for (int k = channel; k < TWI_REDUCE_BLOCK; k += channels)
+            if (WIDE_KEY(KEY_OF(at[i + k])) == wanted)
+                return i + k;
+    }
+    for (i += channel; i < n; i += channels)
+        if (WIDE_KEY(KEY_OF(at[i])) == wanted)
+            break;
+    return i;
+}
+
+static void JOIN(range_columns, NAME)(int64_t *restrict lowest, int64_t *restrict highest, int64_t *restrict lowest_y,
+                                      int64_t *restrict highest_y, const void *restrict row, int64_t n, int64_t y)
+{
+    const T *restrict at = row;
+    for (int64_t k = 0; k < n; k++) {
+        const int64_t key = WIDE_KEY(KEY_OF(at[k]));
+        lowest_y[k] = key < lowest[k] ? y : lowest_y[k];
+        lowest[k] = key < lowest[k] ? key : lowest[k];
+        highest_y[k] = key > highest[k] ? y : highest_y[k];
+        highest[k] = key > highest[k] ? key : highest[k];
+    }
+}
+
+static void JOIN(count_row, NAME)(uint64_t *counts, const void *restrict row, int64_t n)
+{
+    const T *restrict at = row;
+    while (n > 0) {
+        uint32_t narrow[TWI_REDUCE_BLOCK] = {0};
+        int64_t blocks = n / TWI_REDUCE_BLOCK < UINT32_MAX ? n / TWI_REDUCE_BLOCK : UINT32_MAX;
+        n -= blocks * TWI_REDUCE_BLOCK;
+        for (; blocks > 0; blocks--, at += TWI_REDUCE_BLOCK)
+            for (int k = 0; k < TWI_REDUCE_BLOCK; k++)
+                narrow[k] += at[k] != 0;
+        for (int k = 0; k < TWI_REDUCE_BLOCK; k++)
+            counts[k % TWI_REDUCE_REST] += narrow[k];
+        if (n >= TWI_REDUCE_BLOCK)
+            continue;
+        for (int64_t k = 0; k < n; k++)
+            counts[k % TWI_REDUCE_REST] += at[k] != 0;
+        n = 0;
+    }
+}
+
+static void JOIN(count_columns, NAME)(uint64_t *restrict counts, const void *restrict row, int64_t n)
+{
+    const T *restrict at = row;
+    for (int64_t k = 0; k < n; k++)
+        counts[k] += at[k] != 0;
+}
+
+static const twi_reduce_kernels JOIN(kernels, NAME) = {
+    .add = JOIN(add, NAME),
+    .add_squares = JOIN(add_squares, NAME),
+#ifdef NARROW
+    .sum_row = JOIN(sum_row, NAME),
+    .sum_columns = JOIN(sum_columns, NAME),
+#endif
+    .range_row = JOIN(range_row, NAME),
+    .find = JOIN(find, NAME),
+    .range_columns = JOIN(range_columns, NAME),
+    .count_row = JOIN(count_row, NAME),
+    .count_columns = JOIN(count_columns, NAME),
+};
+
+#undef T
+#undef NAME
+#undef NARROW
+#undef RUN
+#undef KEY
+#undef KEY_OF
+#undef WIDE_KEY
