@@ -119,6 +119,28 @@ static double pixels(const tw_problem *size)
     return (double)size->width * (double)size->height;
 }
 
+/* How many times the largest point is the smallest. */
+static double range_of(const twi_plot *plot)
+{
+    double least = HUGE_VAL;
+    double most = 0;
+    for (size_t i = 0; i < plot->series_count; i++)
+        for (size_t j = 0; j < plot->count; j++) {
+            const twi_spread *point = &plot->series[i].points[j];
+            least = point->count > 0 ? fmin(least, point->smallest) : least;
+            most = point->count > 0 ? fmax(most, point->largest) : most;
+        }
+    return most / least;
+}
+
+/* Gnuplot names the powers of ten: too few where there are two or three. */
+static void write_more_tics(FILE *script)
+{
+    for (int power = -6; power <= 6; power++)
+        (void)fprintf(script, "set ytics add ('%g' 2e%d, '%g' 5e%d)\n", 2 * pow(10, power), power, 5 * pow(10, power),
+                      power);
+}
+
 static void write_axes(const twi_plot *plot, FILE *script)
 {
     (void)fprintf(script,
@@ -132,6 +154,8 @@ static void write_axes(const twi_plot *plot, FILE *script)
                   "set ylabel '%s'\n"
                   "set xrange [%.17g:%.17g]\n",
                   plot->name, plot->label, pixels(plot->sizes[0]) / 1.5, 1.5 * pixels(plot->sizes[plot->count - 1]));
+    if (plot->logarithmic && range_of(plot) < 300)
+        write_more_tics(script);
     (void)fputs(plot->logarithmic ? "set logscale y\nset format y '%g'\n"
                                   : "set yrange [0:*]\nset offsets 0, 0, graph 0.05, 0\n",
                 script);

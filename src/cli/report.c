@@ -288,7 +288,7 @@ static twi_exit put_roundtrip(const twi_bench_report *report, FILE *page)
     (void)fprintf(
         page,
         "<p class=\"soft\">Variant <code>%s</code>: the kernel on images that lie on the device, and a call on "
-        "images of the host, whose transfers overlap with it.</p>\n",
+        "images of the host, whose transfers overlap with it. The transfers alone are single copies of an image.</p>\n",
         best->name);
     const twi_plot plot = {.name = "roundtrip",
                            .label = "time, ms",
@@ -337,7 +337,9 @@ static twi_exit put_tiles(const twi_bench_report *report, FILE *page)
                 "<code>tiled</code>: a block brings it into shared memory once.",
                 page);
     if (apart)
-        (void)fprintf(page, " At %" PRId64 "x%" PRId64 " <code>tiled</code> takes %.2f of the time.</p>\n",
+        (void)fprintf(page,
+                      " At %" PRId64 "x%" PRId64 " <code>tiled</code> takes %.2f times as long as "
+                      "<code>direct</code>.</p>\n",
                       result->problem.width, result->problem.height, tiled->kernel.median / direct->kernel.median);
     else
         (void)fprintf(page, " At %" PRId64 "x%" PRId64 " their times overlap.</p>\n", result->problem.width,
