@@ -7,8 +7,10 @@ set(TW_AVX512 ${TW_AVX2} -mavx512f -mavx512bw -mavx512vl -mavx512dq -mprefer-vec
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set_source_files_properties(${TW_AVX2_SOURCES} PROPERTIES COMPILE_OPTIONS "${TW_AVX2}")
   set_source_files_properties(${TW_AVX512_SOURCES} PROPERTIES COMPILE_OPTIONS "${TW_AVX512}")
-  set_source_files_properties(src/cpu/conv_avx512.c
+  set_source_files_properties(${CMAKE_SOURCE_DIR}/src/cpu/conv_avx512.c
     PROPERTIES COMPILE_OPTIONS "${TW_AVX512};-mavx512vnni")
+  set_source_files_properties(${CMAKE_SOURCE_DIR}/src/cpu/lut_avx512.c
+    PROPERTIES COMPILE_OPTIONS "${TW_AVX512};-mavx512vbmi")
 endif()
 # Loops of the levels ask for vectors; clang warns where it decides against them, as under sanitizers: its choice to make.
 if(CMAKE_C_COMPILER_ID MATCHES "Clang")

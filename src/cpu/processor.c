@@ -57,3 +57,13 @@ const char *twi_cpu_refuses_avx512_vnni(const tw_context *context, const tw_prob
 #endif
     return reason;
 }
+
+const char *twi_cpu_refuses_avx512_vbmi(const tw_context *context, const tw_problem *problem)
+{
+    const char *reason = twi_cpu_refuses_avx512(context, problem);
+#if defined(__x86_64__)
+    if (context && !reason && !__builtin_cpu_supports("avx512vbmi"))
+        return "this processor has no AVX-512 VBMI";
+#endif
+    return reason;
+}
