@@ -7,12 +7,19 @@ import ctypes
 import numpy as np
 
 TYPES = [np.dtype(name) for name in ("u1", "u2", "i2", "i4", "f4", "f8")]
+STATS = np.dtype([("sum_low", "u8"), ("sum_high", "i8"), ("sum", "f8"), ("mean", "f8"), ("var", "f8"), ("std", "f8"),
+                  ("min", "f8"), ("max", "f8"), ("argmin_x", "i8"), ("argmin_y", "i8"), ("argmax_x", "i8"),
+                  ("argmax_y", "i8"), ("count_nonzero", "u8")])
+ELEMENTS = TYPES + [np.dtype(name) for name in ("u4", "i8", "u8")] + [STATS]
 INTEGERS = TYPES[:4]
 FLOATS = TYPES[4:]
 BORDERS = ["zero", "constant", "replicate", "reflect", "mirror", "wrap", "ignore"]
 ROUNDINGS = ["floor", "nearest"]
 SHAPES = ["rect", "cross", "ellipse"]
 DERIVATIVES = ["sobel", "scharr", "prewitt", "laplacian"]
+TURNS = [None, "transpose", "flip-horizontal", "rotate-90", "flip-vertical", "rotate-270", "rotate-180", "transverse"]
+AXES = ["x", "y", "all"]
+ALL_FIGURES = 511
 MORPHOLOGIES = ["erode", "dilate", "open", "close", "gradient", "tophat", "blackhat"]
 CPU = 1
 
@@ -62,6 +69,14 @@ class Order(ctypes.Structure):
     _fields_ = [("window", Window), ("footprint", ctypes.c_void_p), ("border", Border)]
 
 
+class Table(ctypes.Structure):
+    _fields_ = [("table", ctypes.c_void_p), ("channels", ctypes.c_int32)]
+
+
+class Reduce(ctypes.Structure):
+    _fields_ = [("axis", ctypes.c_int), ("figures", ctypes.c_uint)]
+
+
 class ContextOptions(ctypes.Structure):
     _fields_ = [("backend", ctypes.c_int), ("device", ctypes.c_int), ("threads", ctypes.c_int),
                 ("allocator", ctypes.c_void_p * 3), ("progress", ctypes.c_void_p), ("progress_user", ctypes.c_void_p)]
@@ -74,7 +89,7 @@ def image_of(array):
         raise ValueError("the pixels of a row are not one after the other")
     # the stride of a single row may be anything
     pitch = array.strides[0] if array.shape[0] > 1 else array.shape[1] * channels * size
-    return Image(array.ctypes.data, array.shape[1], array.shape[0], pitch, channels, TYPES.index(array.dtype), 0)
+    return Image(array.ctypes.data, array.shape[1], array.shape[0], pitch, channels, ELEMENTS.index(array.dtype), 0)
 
 
 def border_of(border):
@@ -112,13 +127,17 @@ class Tilewise:
         if status != 0:
             raise Refused(self.library.tw_error_message().decode())
 
+    def call(self, function, image, result, *arguments):
+        """function(context, src, dst, arguments...)"""
+        source, target = image_of(image), image_of(result)
+        self.check(getattr(self.library, function)(self.context, ctypes.byref(source), ctypes.byref(target),
+                                                   *arguments))
+        return result
+
     def filtered(self, function, image, params, *rest, type=None, before=()):
         """function(context, src, dst, `before`..., params, rest...)"""
-        result = np.empty(image.shape, type or image.dtype)
-        source, target = image_of(image), image_of(result)
-        self.check(getattr(self.library, function)(self.context, ctypes.byref(source), ctypes.byref(target), *before,
-                                                   ctypes.byref(params), *rest))
-        return result
+        return self.call(function, image, np.empty(image.shape, type or image.dtype), *before, ctypes.byref(params),
+                         *rest)
 
     def box(self, image, shape, border="zero", rounding="floor", anchor=None):
         params = Box(window_of(shape, anchor), border_of(border), ROUNDINGS.index(rounding))
@@ -176,6 +195,26 @@ class Tilewise:
     def morph(self, image, morphology, footprint, border, anchor=None, iterations=1):
         return self.order("tw_morph", image, footprint, border, anchor, iterations,
                           before=(MORPHOLOGIES.index(morphology),))
+
+    def turn(self, image, turn):
+        number = TURNS.index(turn)
+        height, width = image.shape[1::-1] if number & 1 else image.shape[:2]
+        return self.call("tw_transpose", image, np.empty((height, width) + image.shape[2:], image.dtype), number)
+
+    def lut(self, image, table):
+        """`table`: entries, or channels x entries."""
+        params = Table(table.ctypes.data, 1 if table.ndim == 1 else table.shape[0])
+        return self.filtered("tw_lut", image, params, type=table.dtype)
+
+    def histogram(self, image):
+        entries = 256 ** image.itemsize
+        return self.call("tw_histogram", image, np.empty((1, entries) + image.shape[2:], np.uint64))
+
+    def reduce(self, image, axis):
+        height, width = image.shape[:2]
+        shape = {"x": (height, 1), "y": (1, width), "all": (1, 1)}[axis] + image.shape[2:]
+        return self.call("tw_reduce", image, np.empty(shape, STATS),
+                         ctypes.byref(Reduce(AXES.index(axis), ALL_FIGURES)))
 
     def derivative_mask(self, derivative, along_y):
         mask = np.empty((3, 3), np.int32)

@@ -1,10 +1,10 @@
-"""Borders beside numpy.pad, order filters beside numpy.sort, which places NaN as we do."""
+"""Borders beside numpy.pad, order filters beside numpy.sort, which places NaN as we do; turns, tables, reductions."""
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from case import BORDERS, comparison
-from tilewise import FLOATS, TYPES
+from case import BORDERS, comparison, near
+from tilewise import AXES, FLOATS, INTEGERS, TURNS, TYPES
 
 MODES = {"zero": "constant", "replicate": "edge", "reflect": "symmetric", "mirror": "reflect", "wrap": "wrap"}
 
@@ -53,3 +53,83 @@ def sort(case):
     rank = case.number_of(0, height * width - 1)
     case.tell(rank=rank)
     case.compare(case.tilewise.rank(image, shape, border, rank, (x, y)), ordered[..., rank])
+
+
+# ---- whole images ----
+
+
+@comparison("numpy.rot90, flip, swapaxes")
+def turn(case):
+    image, name = case.image(TYPES, (1, 2, 3, 4)), case.pick(TURNS[1:])
+    case.tell(turn=name)
+    theirs = {"transpose": lambda: np.swapaxes(image, 0, 1), "flip-horizontal": lambda: np.fliplr(image),
+              "rotate-90": lambda: np.rot90(image, -1), "flip-vertical": lambda: np.flipud(image),
+              "rotate-270": lambda: np.rot90(image), "rotate-180": lambda: np.rot90(image, 2),
+              "transverse": lambda: np.rot90(np.swapaxes(image, 0, 1), 2)}[name]()
+    ours = case.tilewise.turn(image, name)
+    assert ours.shape == theirs.shape
+    case.compare(ours, theirs, zeros=True)
+
+
+@comparison("numpy.take")
+def lut(case):
+    image, dtype = case.image(TYPES[:2], (1, 2, 3, 4)), case.pick(TYPES)
+    entries = 256 ** image.itemsize
+    channels = 1 if image.ndim == 2 else image.shape[2]
+    case.tell(type=dtype)
+    table = (case.random.standard_normal((channels, entries)) * 100).astype(np.int8).astype(dtype)
+    if case.chance(0.5):
+        table = table[0]
+    theirs = table[image] if table.ndim == 1 else table[np.arange(channels), image.reshape(image.shape[:2] + (-1,))]
+    case.compare(case.tilewise.lut(image, table), theirs)
+
+
+@comparison("numpy.bincount")
+def histogram(case):
+    image = case.image(TYPES[:2], (1, 2, 3, 4))
+    ours = case.tilewise.histogram(image)
+    channels = image.reshape(image.shape[0] * image.shape[1], -1).astype(np.int64)
+    theirs = np.stack([np.bincount(channel, minlength=256 ** image.itemsize) for channel in channels.T], axis=1)
+    case.compare(ours, theirs)
+
+
+@comparison("numpy.sum, var, argmin and so on")
+def reduce(case):
+    image, axis = case.image(TYPES, (1, 2, 3, 4)).copy(), case.pick(AXES)
+    case.tell(axis=axis)
+    if image.dtype in FLOATS and case.chance(0.5):
+        image[case.random.random(image.shape) < 0.05] = np.inf
+    ours = case.tilewise.reduce(image, axis)
+    height, width = image.shape[:2]
+    pixels = image.reshape(height, width, -1)
+    if axis == "all":
+        pixels = pixels.reshape(1, height * width, -1)
+    along = 0 if axis == "y" else 1
+    exact = pixels.astype(np.int64 if image.dtype in INTEGERS else np.float64)
+    count = exact.shape[along]
+    with np.errstate(invalid="ignore"):
+        sums, variance = exact.sum(along), exact.astype(np.float64).var(along)
+        magnitude = np.finfo(np.float64).eps * count * np.abs(exact).sum(along)
+        spread = np.finfo(np.float64).eps * (count + 9) * (np.abs(exact).max(along).astype(np.float64) + 1) ** 2
+
+    def figure(name, theirs, bound=None):
+        mine = ours[name].reshape(theirs.shape)
+        case.compare(mine, theirs, bound is not None and {"order of additions": lambda: near(mine, theirs, bound)})
+
+    if image.dtype in INTEGERS:
+        figure("sum_low", sums.astype(np.uint64))
+        figure("sum_high", sums >> 63)
+        figure("mean", sums / count)
+    else:
+        figure("mean", sums / count, magnitude)
+    figure("sum", sums.astype(np.float64), None if image.dtype in INTEGERS else magnitude)
+    figure("var", variance, spread)
+    figure("min", exact.min(along).astype(np.float64))
+    figure("max", exact.max(along).astype(np.float64))
+    figure("count_nonzero", np.count_nonzero(exact, along).astype(np.uint64))
+    for name in ("argmin", "argmax"):
+        place = getattr(exact, name)(along)
+        x = {"x": place, "y": np.arange(width)[:, np.newaxis], "all": place % width}[axis]
+        y = {"x": np.arange(height)[:, np.newaxis], "y": place, "all": place // width}[axis]
+        figure(name + "_x", np.broadcast_to(x, place.shape))
+        figure(name + "_y", np.broadcast_to(y, place.shape))
