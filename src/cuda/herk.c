@@ -2,7 +2,7 @@
 #include "cuda/host.h"
 
 /* Groups between an output's own and its window's last rows, whose extremes a thread keeps in shared memory. */
-enum { MOST_BETWEEN = 32, BLOCKS = 2, STEP = 16, LEAST_ROWS = 64, OUTPUTS = 32 };
+enum { MOST_BETWEEN = 32, OUTPUTS = 32 };
 
 static int64_t divide_up(int64_t a, int64_t b)
 {
@@ -41,8 +41,8 @@ static const char *refuses_herk(const tw_context *context, const tw_problem *pro
         return "it does windows of at least 2x2, and lines of at least 16";
     if (groups_between(&problem->window) > MOST_BETWEEN)
         return "the window is too high for its width";
-    if (problem->width < problem->window.width || problem->height < problem->window.height)
-        return "the image is smaller than the window";
+    if (problem->width < problem->window.width || problem->height < twi_max_i64(3, problem->window.height))
+        return "the image is smaller than the window, or has fewer than 3 rows";
     if (problem->width > INT32_MAX - 4096)
         return "the image is wider than 2^31 pixels";
     return NULL;
@@ -76,21 +76,14 @@ static int32_t strip_of(const tw_window *window)
     return (TWI_CUDA_HERK_COLUMNS - (window->width - 1) - before) / OUTPUTS * OUTPUTS;
 }
 
-/* As many rows that all blocks are on the device at once. */
-static int32_t rows_of(const tw_plan *plan, int64_t rows, int32_t strip)
-{
-    const int64_t wave = BLOCKS * (int64_t)twi_cuda_state_of(plan->context)->processors;
-    const int64_t chunks = twi_max_i64(1, wave / divide_up(plan->problem.width, strip));
-    const int64_t whole = divide_up(divide_up(rows, chunks), STEP) * STEP;
-    return (int32_t)twi_min_i64(1 << 20, twi_max_i64(LEAST_ROWS, whole));
-}
-
 static tw_status run_herk(const tw_plan *plan, const twi_job *job)
 {
     const tw_problem *problem = &plan->problem;
+    const twi_cuda_strip strip = {2, 16, 64, 16 + problem->window.height / 2.0};
     twi_cuda_box box = twi_cuda_box_arguments(plan, job);
     box.strip_width = strip_of(&problem->window);
-    box.strip_height = rows_of(plan, job->last - job->first, box.strip_width);
+    box.strip_height =
+        twi_cuda_strip_rows(plan, divide_up(problem->width, box.strip_width), job->last - job->first, &strip);
     if (problem->border.mode == TW_BORDER_IGNORE)
         twi_cuda_ignore_outside(problem, &box);
     const twi_cuda_shape shape = {

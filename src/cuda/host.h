@@ -124,6 +124,20 @@ tw_status twi_cuda_launch(const void *kernel, const twi_cuda_shape *shape, void 
 /* The same for a kernel whose argument is a twi_cuda_box, over all elements of the box's rows. */
 tw_status twi_cuda_launch_box(const void *kernel, const twi_cuda_shape *shape, twi_cuda_box box, void *stream);
 
+/* Blocks that march down strips: how many a multiprocessor holds, their rows' unit and least number, and how many rows'
+   time goes by before a block's first output. */
+typedef struct twi_cuda_strip {
+    int32_t blocks;
+    int32_t step;
+    int32_t least;
+    double before;
+} twi_cuda_strip;
+/* The rows of a strip by which all blocks are done the soonest: the device works in waves of as many as it holds. */
+int32_t twi_cuda_strip_rows(const tw_plan *plan, int64_t strips, int64_t rows, const twi_cuda_strip *strip);
+
+/* Whether rows of both images begin at multiples of `bytes`, a power of two. */
+bool twi_cuda_aligned_to(const twi_job *job, uint64_t bytes);
+
 /* The shared memory of a block's tile (element.cuh). */
 size_t twi_cuda_tile_bytes(const tw_problem *problem, int64_t block_width, int64_t block_height);
 /* The refusal where a tile of blocks of that shape has no room on the device, or NULL. */

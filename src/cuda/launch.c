@@ -147,3 +147,27 @@ tw_status twi_cuda_launch_box(const void *kernel, const twi_cuda_shape *shape, t
 {
     return twi_cuda_launch(kernel, shape, &box, box.width * box.channels, &box.left, &box.first, box.last, stream);
 }
+
+bool twi_cuda_aligned_to(const twi_job *job, uint64_t bytes)
+{
+    const uint64_t all =
+        (uintptr_t)job->src.data | (uintptr_t)job->dst.data | (uint64_t)job->src.pitch | (uint64_t)job->dst.pitch;
+    return all % bytes == 0;
+}
+
+int32_t twi_cuda_strip_rows(const tw_plan *plan, int64_t strips, int64_t rows, const twi_cuda_strip *strip)
+{
+    const int64_t wave = strip->blocks * (int64_t)twi_cuda_state_of(plan->context)->processors;
+    const int64_t most = twi_min_i64(512, divide_up(rows, strip->least));
+    double least = 0;
+    int64_t best = 1;
+    for (int64_t chunks = 1; chunks <= most; chunks++) {
+        const int64_t each = divide_up(divide_up(rows, chunks), strip->step) * strip->step;
+        const double time = (double)divide_up(strips * chunks, wave) * ((double)each + strip->before);
+        if (chunks == 1 || time < least) {
+            least = time;
+            best = each;
+        }
+    }
+    return (int32_t)twi_min_i64(best, (1 << 20) / strip->step * strip->step);
+}

@@ -69,12 +69,10 @@ template <bool HIGHEST> TWI_DEVICE four better(four a, four b, four c)
 
 /* ---- Loading a thread's 4 columns ---------------------------------------------------------------------- */
 
-/* Where they lie. By any border's rule, four neighbouring columns are pixels of two aligned words of a row. */
+/* Where four columns at the image's edge lie: by any border's rule, they are pixels of two words of a row. A thread
+   keeps its own in shared memory: only blocks at the edge need them. */
 struct columns {
-    int32_t x;       /* the first */
-    bool inside;     /* the whole block's are inside the image, and its rows are aligned to words */
-    bool bytewise;   /* rows are not aligned to words */
-    bool ragged;     /* the row ends within one of the words */
+    int32_t x;       /* the first of the four */
     int32_t word[2]; /* bytes from the row's begin */
     uint32_t select; /* which bytes of both */
     uint32_t mask;   /* those that are pixels, and what the others are */
@@ -86,16 +84,12 @@ TWI_DEVICE uint32_t four_values(const twi_cuda_box &box)
     return (uint8_t)box.value * 0x01010101u;
 }
 
-TWI_DEVICE void find_columns(const twi_cuda_box &box, int64_t left, int thread, columns &c)
+TWI_DEVICE columns find_columns(const twi_cuda_box &box, int32_t x)
 {
-    c.x = (int32_t)left + 4 * thread;
-    c.bytewise = ((uintptr_t)box.src | (uintptr_t)box.src_pitch) % 4 != 0;
-    c.inside = !c.bytewise && left >= 0 && left + COLUMNS <= box.width;
-    c.word[0] = c.word[1] = -1;
-    c.select = c.mask = 0;
+    columns c = {x, {-1, -1}, 0, 0, 0};
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-        const int32_t from = (int32_t)near_index(c.x + i, box.width, box.border);
+        const int32_t from = (int32_t)near_index(x + i, box.width, box.border);
         const int32_t word = from & ~3;
         if (from < 0)
             continue;
@@ -108,8 +102,22 @@ TWI_DEVICE void find_columns(const twi_cuda_box &box, int64_t left, int thread, 
     }
     c.word[0] = c.word[0] < 0 ? 0 : c.word[0];
     c.word[1] = c.word[1] < 0 ? c.word[0] : c.word[1];
-    c.ragged = c.word[0] + 4 > box.width || c.word[1] + 4 > box.width;
     c.fill = four_values(box) & ~c.mask;
+    return c;
+}
+
+TWI_DEVICE bool rows_aligned(const twi_cuda_box &box)
+{
+    return ((uintptr_t)box.src | (uintptr_t)box.src_pitch) % 4 == 0;
+}
+
+/* A word at any address, in one load where rows are aligned. */
+TWI_DEVICE uint32_t load_word(bool aligned, const uint8_t *place)
+{
+    const uint32_t *words = (const uint32_t *)((uintptr_t)place & ~(uintptr_t)3);
+    const uint32_t low = __ldg(words);
+    const uint32_t high = aligned ? 0 : __ldg(words + 1);
+    return __funnelshift_r(low, high, (unsigned)(uintptr_t)place % 4 * 8);
 }
 
 /* Four columns from x on, pixel by pixel. */
@@ -123,32 +131,60 @@ static __device__ __noinline__ uint32_t gather(const twi_cuda_box &box, const ui
     return word;
 }
 
-TWI_DEVICE uint32_t load_carefully(const twi_cuda_box &box, const columns &c, int64_t y)
+/* Words of STEP rows that lie in the image, none of them its first or last. */
+TWI_DEVICE void load_beside(const uint8_t *row, int64_t pitch, bool aligned, const columns &c, uint32_t *words)
 {
-    y = near_index(y, box.height, box.border);
-    const uint8_t *row = (const uint8_t *)box.src + y * box.src_pitch;
-    if (y < 0)
-        return four_values(box);
-    if (c.bytewise || (c.ragged && y == box.height - 1)) /* a whole word may not exist behind the last row */
-        return gather(box, row, c.x);
-    const uint32_t both =
-        __byte_perm(__ldg((const uint32_t *)(row + c.word[0])), __ldg((const uint32_t *)(row + c.word[1])), c.select);
-    return (both & c.mask) | c.fill;
+    uint32_t left[STEP];
+    uint32_t right[STEP];
+#pragma unroll
+    for (int k = 0; k < STEP; k++, row += pitch) {
+        left[k] = load_word(aligned, row + c.word[0]);
+        right[k] = load_word(aligned, row + c.word[1]);
+    }
+#pragma unroll
+    for (int k = 0; k < STEP; k++)
+        words[k] = (__byte_perm(left[k], right[k], c.select) & c.mask) | c.fill;
 }
 
-/* The columns in ROWS rows from y on. */
-template <int ROWS> TWI_DEVICE void load_rows(const twi_cuda_box &box, const columns &c, int64_t y, uint32_t *words)
+/* Words of STEP rows by the border's rule, row by row. Where words reach beyond a row's ends, they may leave the image
+   in its first and last row: there pixels are read one by one. */
+TWI_DEVICE void load_beyond(const twi_cuda_box &box, int64_t y, bool aligned, const columns &c, uint32_t *words)
 {
-    if (c.inside && y >= 0 && y + ROWS <= box.height) {
-        const uint8_t *row = (const uint8_t *)box.src + y * box.src_pitch; /* the same for all threads */
+    const bool ragged = !aligned || c.word[0] + 4 > box.width || c.word[1] + 4 > box.width;
+    uint32_t left[STEP];
+    uint32_t right[STEP];
+    uint32_t outside = 0; /* a bit a row */
+    uint32_t risky = 0;
 #pragma unroll
-        for (int k = 0; k < ROWS; k++, row += box.src_pitch)
-            words[k] = __ldg((const uint32_t *)(row + (uint32_t)c.x));
-    } else {
-#pragma unroll
-        for (int k = 0; k < ROWS; k++)
-            words[k] = load_carefully(box, c, y + k);
+    for (int k = 0; k < STEP; k++) {
+        const int64_t from = near_index(y + k, box.height, box.border);
+        const bool apart = (!aligned && from == 0) || (ragged && from == box.height - 1);
+        const uint8_t *row = (const uint8_t *)box.src + (from < 0 || apart ? box.height / 2 : from) * box.src_pitch;
+        outside |= (uint32_t)(from < 0) << k;
+        risky |= (uint32_t)apart << k;
+        left[k] = load_word(aligned, row + c.word[0]);
+        right[k] = load_word(aligned, row + c.word[1]);
     }
+#pragma unroll
+    for (int k = 0; k < STEP; k++)
+        words[k] = outside >> k & 1 ? four_values(box) : (__byte_perm(left[k], right[k], c.select) & c.mask) | c.fill;
+#pragma unroll 1
+    for (int k = 0; risky; k++, risky >>= 1)
+        if (risky & 1)
+            words[k] =
+                gather(box, (const uint8_t *)box.src + near_index(y + k, box.height, box.border) * box.src_pitch, c.x);
+}
+
+/* A function of its own, so that it does not lie between instructions that all blocks need. */
+static __device__ __noinline__ void load_carefully(const twi_cuda_box &box, int64_t y, const columns *place,
+                                                   uint32_t *words)
+{
+    const columns c = *place;
+    const bool aligned = rows_aligned(box);
+    if (y > 0 && y + STEP < box.height)
+        load_beside((const uint8_t *)box.src + y * box.src_pitch, box.src_pitch, aligned, c, words);
+    else
+        load_beyond(box, y, aligned, c, words);
 }
 
 /* ---- Down ------------------------------------------------------------------------------------------------ */
@@ -163,12 +199,34 @@ template <int G, bool HIGHEST> TWI_DEVICE four extreme(const uint32_t *rows)
 }
 
 template <int G, bool HIGHEST> struct down {
-    uint32_t group[G]; /* the rows of the next outputs */
-    uint32_t next[G];  /* the group after it */
-    uint32_t fresh[G]; /* the rows behind the first window */
-    uint32_t *ring;    /* the extremes of the `between` groups of fresh rows before; a thread's are THREADS apart */
+    uint32_t rows[G + STEP]; /* of the next outputs, and of the group after them */
+    uint32_t fresh[STEP];    /* the rows behind the first window */
+    const columns *place;
+    bool inside;    /* the block's columns, and 4 more on either side, lie in the image */
+    uint32_t *ring; /* the extremes of the `between` groups of fresh rows before; a thread's are THREADS apart */
     int between;
     int oldest;
+
+    /* STEP rows from y on. */
+    __device__ __forceinline__ void load(const twi_cuda_box &box, int64_t y, uint32_t *words)
+    {
+        const uint8_t *row = (const uint8_t *)box.src + y * box.src_pitch + place->x;
+        if (inside && y >= 0 && y + STEP <= box.height && rows_aligned(box)) {
+#pragma unroll
+            for (int k = 0; k < STEP; k++, row += box.src_pitch)
+                words[k] = __ldg((const uint32_t *)row);
+        } else if (inside && y >= 0 && y + STEP <= box.height) {
+#pragma unroll
+            for (int k = 0; k < STEP; k++, row += box.src_pitch)
+                words[k] = load_word(false, row);
+        } else {
+            uint32_t loaded[STEP];
+            load_carefully(box, y, place, loaded);
+#pragma unroll
+            for (int k = 0; k < STEP; k++)
+                words[k] = loaded[k];
+        }
+    }
 
     __device__ __forceinline__ void push(four all)
     {
@@ -179,47 +237,58 @@ template <int G, bool HIGHEST> struct down {
     }
 
     /* For outputs whose first window begins at row y. */
-    __device__ __forceinline__ void begin(const twi_cuda_box &box, const columns &c, int64_t y, uint32_t *own_ring)
+    __device__ __forceinline__ void begin(const twi_cuda_box &box, int64_t y)
     {
         const int height = box.window_height;
-        ring = own_ring;
         between = height / G - 1;
         oldest = 0;
-        for (int k = between; k > 0; k--) {
-            load_rows<G>(box, c, y + height - G * k, fresh);
-            push(extreme<G, HIGHEST>(fresh));
-        }
-        load_rows<G>(box, c, y, group);
-        load_rows<G>(box, c, y + G, next);
-        load_rows<G>(box, c, y + height, fresh);
-    }
-
-    /* G rows of outputs, the first of whose windows begins at row y. What the groups of fresh rows leave of the rows
-       between, the next group holds. */
-    __device__ __forceinline__ void make(const twi_cuda_box &box, const columns &c, int64_t y, four *out)
-    {
-        out[G - 1] = split(group[G - 1]);
+        for (int k = between; k > 0; k -= STEP / G) {
+            load(box, y + height - G * k, fresh);
 #pragma unroll
-        for (int k = G - 2; k >= 0; k--)
-            out[k] = better<HIGHEST>(split(group[k]), out[k + 1]);
-        if (between > 0) {
-            four middle = extreme<G, HIGHEST>(next);
-            for (int k = 0; k < between; k++)
-                middle = better<HIGHEST>(middle, split(ring[k * THREADS]));
-            out[0] = better<HIGHEST>(out[0], middle);
-            four before = split(fresh[0]);
-#pragma unroll
-            for (int i = 1; i < G; i++) {
-                out[i] = better<HIGHEST>(out[i], middle, before);
-                before = better<HIGHEST>(before, split(fresh[i]));
-            }
-            push(before);
+            for (int i = 0; i < STEP / G; i++)
+                if (i < k)
+                    push(extreme<G, HIGHEST>(fresh + G * i));
         }
+        load(box, y, rows);
 #pragma unroll
         for (int k = 0; k < G; k++)
-            group[k] = next[k];
-        load_rows<G>(box, c, y + 2 * G, next);
-        load_rows<G>(box, c, y + box.window_height + G, fresh);
+            rows[STEP + k] = rows[k];
+        next(box, y - STEP);
+    }
+
+    /* Loads for the outputs after those whose first window begins at row y. */
+    __device__ __forceinline__ void next(const twi_cuda_box &box, int64_t y)
+    {
+#pragma unroll
+        for (int k = 0; k < G; k++)
+            rows[k] = rows[STEP + k];
+        load(box, y + STEP + G, rows + G);
+        load(box, y + STEP + box.window_height, fresh);
+    }
+
+    /* The outputs of G rows, which begin at row `at` of the step. What the groups of fresh rows leave of the rows
+       between, the next group holds. */
+    __device__ __forceinline__ void make(int at, four *out)
+    {
+        const uint32_t *own = rows + at;
+        out[G - 1] = split(own[G - 1]);
+#pragma unroll
+        for (int k = G - 2; k >= 0; k--)
+            out[k] = better<HIGHEST>(split(own[k]), out[k + 1]);
+        if (between == 0)
+            return;
+        four middle = extreme<G, HIGHEST>(own + G);
+#pragma unroll 2
+        for (int k = 0; k < between; k++)
+            middle = better<HIGHEST>(middle, split(ring[k * THREADS]));
+        out[0] = better<HIGHEST>(out[0], middle);
+        four before = split(fresh[at]);
+#pragma unroll
+        for (int i = 1; i < G; i++) {
+            out[i] = better<HIGHEST>(out[i], middle, before);
+            before = better<HIGHEST>(before, split(fresh[at + i]));
+        }
+        push(before);
     }
 };
 
@@ -243,6 +312,16 @@ TWI_DEVICE uint32_t column(const uint32_t *words, int k)
     return k % 4 < 2 ? word << 8 : word;
 }
 
+/* Of G columns from k on. */
+template <int G, bool HIGHEST> TWI_DEVICE uint32_t extreme_columns(const uint32_t *words, int k)
+{
+    uint32_t all = column(words, k);
+#pragma unroll
+    for (int i = 1; i + 1 < G; i += 2)
+        all = better<HIGHEST>(all, column(words, k + i), column(words, k + i + 1));
+    return G % 2 ? all : better<HIGHEST>(all, column(words, k + G - 1));
+}
+
 /* A thread's N groups become those that follow each; the next thread's first moves in. */
 template <int N> TWI_DEVICE void next_groups(uint32_t *whole)
 {
@@ -259,20 +338,18 @@ TWI_DEVICE void across(const uint2 *row, int first, int width, uint32_t *a, uint
 {
     constexpr int groups = OUTPUTS / G;
     constexpr int slots = (SKIP + G + OUTPUTS + 3) / 4;
-    uint32_t out[OUTPUTS];
-    uint32_t words[2 * slots];
+    uint32_t own[OUTPUTS / 2];
+    uint32_t behind[2 * slots];
     uint32_t whole[groups];
     uint32_t between[groups];
-    read_slots<OUTPUTS / 4>(row, first, words);
-#pragma unroll
-    for (int j = 0; j < groups; j++) {
-        out[G * j + G - 1] = column(words, G * j + G - 1);
-#pragma unroll
-        for (int i = G - 2; i >= 0; i--)
-            out[G * j + i] = better<HIGHEST>(column(words, G * j + i), out[G * j + i + 1]);
-        whole[j] = out[G * j];
-    }
+    uint32_t before = 0;
+    uint32_t out[OUTPUTS];
+    read_slots<OUTPUTS / 4>(row, first, own);
     if (width > 1) {
+        read_slots<slots>(row, first + width - G - SKIP, behind);
+#pragma unroll
+        for (int j = 0; j < groups; j++)
+            whole[j] = extreme_columns<G, HIGHEST>(own, G * j);
         next_groups<groups>(whole);
 #pragma unroll
         for (int j = 0; j < groups; j++)
@@ -283,21 +360,22 @@ TWI_DEVICE void across(const uint2 *row, int first, int width, uint32_t *a, uint
             for (int j = 0; j < groups; j++)
                 between[j] = better<HIGHEST>(between[j], whole[j]);
         }
-        read_slots<slots>(row, first + width - G - SKIP, words);
-        uint32_t before = column(words, SKIP);
+        before = extreme_columns<G, HIGHEST>(behind, SKIP);
+    }
 #pragma unroll
-        for (int i = 1; i < G; i++)
-            before = better<HIGHEST>(before, column(words, SKIP + i));
+    for (int j = 0; j < groups; j++) {
+        out[G * j + G - 1] = column(own, G * j + G - 1);
 #pragma unroll
-        for (int j = 0; j < groups; j++) {
-            const int next = SKIP + G * (j + 1);
+        for (int i = G - 2; i >= 0; i--)
+            out[G * j + i] = better<HIGHEST>(column(own, G * j + i), out[G * j + i + 1]);
+        if (width > 1) {
             const uint32_t middle = better<HIGHEST>(between[j], before);
             out[G * j] = better<HIGHEST>(out[G * j], middle);
-            before = column(words, next);
+            before = column(behind, SKIP + G * (j + 1));
 #pragma unroll
             for (int i = 1; i < G; i++) {
                 out[G * j + i] = better<HIGHEST>(out[G * j + i], middle, before);
-                before = better<HIGHEST>(before, column(words, next + i));
+                before = better<HIGHEST>(before, column(behind, SKIP + G * (j + 1) + i));
             }
         }
     }
@@ -380,24 +458,29 @@ static __global__ void __launch_bounds__(THREADS, 2) herk(const __grid_constant_
     const int count = room < 0 ? 0 : room < OUTPUTS ? (int)room : OUTPUTS;
     const int count_of_pair = __shfl_xor_sync(~0u, count, 1) + count;
     const bool whole = count_of_pair == 2 * OUTPUTS && ((uintptr_t)box.dst | (uintptr_t)box.dst_pitch) % 16 == 0;
-    columns c;
+    const int64_t begin = left - box.anchor_x - skip;
+    columns *places = (columns *)(lines + 2 * PAIRS * SLOTS + BEHIND);
+    places[thread] = find_columns(box, (int32_t)begin + 4 * thread);
     down<DOWN, HIGHEST> d;
-    find_columns(box, left - box.anchor_x - skip, thread, c);
-    d.begin(box, c, top - box.anchor_y, (uint32_t *)(lines + 2 * PAIRS * SLOTS + BEHIND) + thread);
+    d.place = places + thread;
+    d.inside = begin >= 4 && begin + COLUMNS + 4 <= box.width;
+    d.ring = (uint32_t *)(places + THREADS) + thread;
+    d.begin(box, top - box.anchor_y);
     int buffer = 0;
     for (int64_t y = top; y < end; y += STEP, buffer ^= 1) {
         uint2 *step = lines + buffer * PAIRS * SLOTS;
-#pragma unroll 1
+#pragma unroll
         for (int k = 0; k < STEP; k += made) {
             four out[made];
 #pragma unroll
             for (int i = 0; i < made; i += DOWN)
-                d.make(box, c, y - box.anchor_y + k + i, out + i);
+                d.make(k + i, out + i);
 #pragma unroll
             for (int i = 0; i < made; i += 2)
                 step[(k + i) / 2 * SLOTS + slot_of(4 * thread)] = make_uint2(
                     __byte_perm(out[i].even, out[i + 1].even, 0x7531), __byte_perm(out[i].odd, out[i + 1].odd, 0x7531));
         }
+        d.next(box, y - box.anchor_y);
         __syncthreads();
         uint32_t a[OUTPUTS / 4];
         uint32_t b[OUTPUTS / 4];

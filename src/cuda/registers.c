@@ -51,14 +51,6 @@ static tw_status prepare_registers(tw_plan *plan)
     return twi_cuda_load_kernel(plan, kernels->small, 0);
 }
 
-/* Whether rows of both images begin at multiples of `bytes`, a power of two. */
-static bool aligned_to(const twi_job *job, uint64_t bytes)
-{
-    const uint64_t all =
-        (uintptr_t)job->src.data | (uintptr_t)job->dst.data | (uint64_t)job->src.pitch | (uint64_t)job->dst.pitch;
-    return all % bytes == 0;
-}
-
 /* Whether tiles are too few to fill the device: below 8 warps of 512 bytes a multiprocessor. Small images also
    let the kernel count bytes in 32 bits. */
 static bool is_small(const tw_plan *plan, const twi_job *job)
@@ -78,10 +70,10 @@ static tw_status run_registers(const tw_plan *plan, const twi_job *job)
     const bool wide = plan->problem.type == TW_F64;
     const void *kernel = kernels->shifted;
     tile made = {4 * kernels->shifted_bytes, wide ? 2 : 4, kernels->shifted_beyond};
-    if (aligned_to(job, 4) && is_small(plan, job)) {
+    if (twi_cuda_aligned_to(job, 4) && is_small(plan, job)) {
         kernel = kernels->small;
         made = wide ? small_tile_f64 : small_tile;
-    } else if (aligned_to(job, 16)) {
+    } else if (twi_cuda_aligned_to(job, 16)) {
         kernel = kernels->aligned;
         made = wide ? aligned_tile_f64 : aligned_tile;
     }

@@ -1,0 +1,130 @@
+/* rank on CUDA, the fast variants for one channel of u8: columns and histogram. */
+#include "cuda/host.h"
+
+static double outputs_of(const tw_problem *problem)
+{
+    return (double)problem->width * (double)problem->height;
+}
+
+static int64_t divide_up(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+/* ---- columns -------------------------------------------------------------------------------------------- */
+
+enum { COLUMNS_WIDTH = 2048 };
+static const twi_cuda_strip columns_strip = {3, 2, 16, 2};
+
+static const char *refuses_columns(const tw_context *context, const tw_problem *problem)
+{
+    (void)context;
+    if (problem->footprint)
+        return "it does whole windows only";
+    if (problem->rank != 12)
+        return "it does medians alone";
+    if (problem->window.anchor_x != 2 || problem->window.anchor_y != 2)
+        return "it does centred windows only";
+    return NULL;
+}
+
+static double cost_columns(const tw_context *context, const tw_problem *problem)
+{
+    (void)context;
+    return 20000 + 0.0024 * outputs_of(problem);
+}
+
+static tw_status prepare_columns(tw_plan *plan)
+{
+    TWI_TRY(twi_cuda_load_kernel(plan, twi_cuda_median_columns[false], 0));
+    return twi_cuda_load_kernel(plan, twi_cuda_median_columns[true], 0);
+}
+
+static tw_status run_columns(const tw_plan *plan, const twi_job *job)
+{
+    twi_cuda_box box = twi_cuda_box_arguments(plan, job);
+    box.strip_height =
+        twi_cuda_strip_rows(plan, divide_up(box.width, COLUMNS_WIDTH), job->last - job->first, &columns_strip);
+    const twi_cuda_shape shape = {
+        .block_width = 32,
+        .block_height = 4,
+        .outputs_width = COLUMNS_WIDTH,
+        .outputs_height = (unsigned)box.strip_height,
+    };
+    return twi_cuda_launch_box(twi_cuda_median_columns[twi_cuda_aligned_to(job, 16)], &shape, box, job->stream);
+}
+
+const twi_code twi_rank_columns_cuda = {
+    .refuses = refuses_columns,
+    .cost = cost_columns,
+    .prepare = prepare_columns,
+    .run = run_columns,
+};
+
+/* ---- histogram ------------------------------------------------------------------------------------------ */
+
+/* The fewest threads of which most make outputs, and their kernel for windows of that width. */
+static const twi_cuda_histogram *histogram_of(const tw_window *window)
+{
+    const int32_t words = window->width < 10 ? 3 : (window->width + 6) / 4;
+    for (int i = 0; i < TWI_CUDA_HISTOGRAMS; i++) {
+        const twi_cuda_histogram *histogram = &twi_cuda_rank_histogram[i];
+        if ((histogram->words == words || histogram->words == 0) && histogram->threads >= 3 * window->width)
+            return histogram;
+    }
+    return NULL;
+}
+
+static const char *refuses_histogram(const tw_context *context, const tw_problem *problem)
+{
+    const twi_cuda_histogram *histogram = histogram_of(&problem->window);
+    if (problem->footprint)
+        return "it does whole windows only";
+    if (!histogram)
+        return "the window is too wide";
+    if (context && (size_t)histogram->shared > twi_cuda_state_of(context)->shared_limit)
+        return "its counts do not fit in the device's shared memory";
+    return NULL;
+}
+
+/* Counts that change do not depend on the window, those that are added up grow with its width. */
+static double cost_histogram(const tw_context *context, const tw_problem *problem)
+{
+    (void)context;
+    return 50000 + (0.012 + 0.0006 * problem->window.width) * outputs_of(problem);
+}
+
+static tw_status prepare_histogram(tw_plan *plan)
+{
+    const twi_cuda_histogram *histogram = histogram_of(&plan->problem.window);
+    return twi_cuda_load_kernel(plan, histogram->kernel, (size_t)histogram->shared);
+}
+
+static tw_status run_histogram(const tw_plan *plan, const twi_job *job)
+{
+    const tw_problem *problem = &plan->problem;
+    const twi_cuda_histogram *histogram = histogram_of(&problem->window);
+    const int32_t width = histogram->threads - problem->window.width + 1;
+    const size_t blocks = twi_cuda_state_of(plan->context)->shared_limit / (size_t)histogram->shared;
+    const twi_cuda_strip strip = {(int32_t)blocks, 1, 32, problem->window.height / 2.0};
+    twi_cuda_order argument = {.box = twi_cuda_box_arguments(plan, job), .rank = (uint32_t)problem->rank};
+    argument.box.strip_width = width;
+    argument.box.strip_height =
+        twi_cuda_strip_rows(plan, divide_up(problem->width, width), job->last - job->first, &strip);
+    const twi_cuda_shape shape = {
+        .block_width = (unsigned)histogram->threads,
+        .block_height = 1,
+        .outputs_width = (unsigned)width,
+        .outputs_height = (unsigned)argument.box.strip_height,
+        .shared = (size_t)histogram->shared,
+    };
+    return twi_cuda_launch(histogram->kernel, &shape, &argument, problem->width, &argument.box.left,
+                           &argument.box.first, job->last, job->stream);
+}
+
+const twi_code twi_rank_histogram_cuda = {
+    .refuses = refuses_histogram,
+    .cost = cost_histogram,
+    .prepare = prepare_histogram,
+    .run = run_histogram,
+};
