@@ -1,5 +1,6 @@
 /* Correlation, separable convolution and Gaussian on the CPU: what a plan prepares. Compiled for any processor. */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "cpu/conv.h"
@@ -8,9 +9,12 @@
 static const int64_t ring_bytes = 256 << 10;
 
 const twi_conv_layout twi_conv_layouts[TWI_CONV_UNITS] = {
-    [TWI_CONV_BYTES] = {4, 4, 4, 4},  [TWI_CONV_WORDS] = {2, 4, 4, 4}, [TWI_CONV_PAIRS] = {1, 1, 4, 2},
-    [TWI_CONV_FOLD] = {1, 1, 2, 4},   [TWI_CONV_I32] = {1, 4, 4, 4},   [TWI_CONV_I64] = {1, 8, 8, 8},
-    [TWI_CONV_I128] = {1, 16, 8, 16}, [TWI_CONV_F32] = {1, 4, 4, 4},   [TWI_CONV_F64] = {1, 8, 8, 8},
+    [TWI_CONV_BYTES] = {4, 4, 4, 4},  [TWI_CONV_WORDS] = {2, 4, 4, 4},
+    [TWI_CONV_PAIRS] = {1, 1, 4, 2},  [TWI_CONV_FIVE] = {1, 1, 4, 4},
+    [TWI_CONV_FOLD] = {1, 1, 2, 4},   [TWI_CONV_NEAR] = {1, 1, sizeof(twi_conv_near), 4},
+    [TWI_CONV_I32] = {1, 4, 4, 4},    [TWI_CONV_I64] = {1, 8, 8, 8},
+    [TWI_CONV_I128] = {1, 16, 8, 16}, [TWI_CONV_F32] = {1, 4, 4, 4},
+    [TWI_CONV_F64] = {1, 8, 8, 8},
 };
 
 /* ---- Taps -------------------------------------------------------------------------------------- */
@@ -99,7 +103,7 @@ static bool make_tap(const twi_conv_pass *pass, numbers weights, int64_t line, i
                 used = true; /* 0 too: 0 * NaN and -0 + 0 count */
             } else {
                 values[k] = cut(weights.integers[at], piece, limit);
-                used = used || values[k] != 0;
+                used = used || values[k] != 0 || pass->whole;
             }
         }
         if (weights.integers)
@@ -146,6 +150,19 @@ static void make_pairs(twi_conv_pass *pass, numbers weights, const twi_conv_pair
     }
 }
 
+/* Columns 0 ... 3 of each row, column 4 of the first four rows, the last: conv_five.tmpl.h */
+static void make_five(twi_conv_pass *pass, numbers weights)
+{
+    int8_t *to = pass->weights;
+    for (int j = 0; j < 5; j++)
+        for (int i = 0; i < 4; i++)
+            to[4 * j + i] = (int8_t)weights.integers[5 * j + i];
+    for (int j = 0; j < 4; j++) {
+        to[20 + j] = (int8_t)weights.integers[5 * j + 4];
+        to[24 + j] = j < 3 ? 0 : (int8_t)weights.integers[24];
+    }
+}
+
 /*
  * A symmetric row is folded in the middle: tap t stands for the two elements `offset` to both sides of it, with one
  * weight. The middle itself is counted twice, with half its weight, which is even (twi_gaussian_fixed takes two at a
@@ -163,6 +180,42 @@ static void make_folds(twi_conv_pass *pass, numbers weights, int64_t channels)
             to[pass->count++] = (int16_t)twi_min_i64(rest, INT16_MAX);
         }
     }
+}
+
+/* Where the lanes of a block have elements at `distance` to both sides of the middle, in two bytes of each. */
+static void order_near(twi_conv_near *step, int which, int64_t radius, int64_t distance)
+{
+    for (int lane = 0; lane < 4; lane++) {
+        step->order[4 * lane + 2 * which] = (uint8_t)(lane + radius - distance);
+        step->order[4 * lane + 2 * which + 1] = (uint8_t)(lane + radius + distance);
+    }
+}
+
+/* Two folded taps a step. Where their number is odd, the middle is alone in the first, as two words with half its
+   weight each: bit 7 of a place makes a 0. */
+static void make_near(twi_conv_pass *pass, numbers weights, int64_t channels)
+{
+    const int32_t radius = pass->width / 2;
+    const int16_t half = (int16_t)(weights.integers[radius] / 2);
+    twi_conv_near *step = pass->weights;
+    int32_t i = 0;
+    pass->taps->rows = (uint32_t)(radius % 2);
+    if (radius % 2 == 0) {
+        order_near(step, 0, radius * channels, 0);
+        order_near(step, 1, radius * channels, 0);
+        for (int byte = 1; byte < 16; byte += 2)
+            step->order[byte] = 0x80;
+        step->weights[0] = step->weights[1] = half;
+        step++;
+        i++;
+    }
+    for (; i <= radius; i += 2, step++) {
+        order_near(step, 0, radius * channels, i * channels);
+        order_near(step, 1, radius * channels, (i + 1) * channels);
+        step->weights[0] = i == 0 ? half : (int16_t)weights.integers[radius + i];
+        step->weights[1] = (int16_t)weights.integers[radius + i + 1];
+    }
+    pass->count = step - (twi_conv_near *)pass->weights;
 }
 
 /* ---- Weights of a problem ------------------------------------------------------------------------ */
@@ -203,6 +256,7 @@ static tw_status make_pass(tw_plan *plan, const twi_conv_choice *choice, twi_con
 {
     const tw_problem *problem = &plan->problem;
     pass->unit = main ? choice->main : choice->row;
+    pass->whole = choice->fixed;
     pass->width = choice->separable && main ? 1 : problem->window.width;
     pass->height = choice->separable && !main ? 1 : problem->window.height;
     const int64_t count = (int64_t)pass->width * pass->height;
@@ -220,8 +274,12 @@ static tw_status make_pass(tw_plan *plan, const twi_conv_choice *choice, twi_con
     if (status == TW_OK) {
         pass->taps = memory;
         pass->weights = (char *)memory + tap_bytes;
-        if (pass->unit == TWI_CONV_FOLD)
+        if (pass->unit == TWI_CONV_NEAR)
+            make_near(pass, weights, problem->channels);
+        else if (pass->unit == TWI_CONV_FOLD)
             make_folds(pass, weights, problem->channels);
+        else if (pass->unit == TWI_CONV_FIVE)
+            make_five(pass, weights);
         else if (pass->unit == TWI_CONV_PAIRS)
             make_pairs(pass, weights, &choice->pairs, problem->channels);
         else
@@ -235,21 +293,35 @@ static tw_status make_pass(tw_plan *plan, const twi_conv_choice *choice, twi_con
     return status;
 }
 
+/* Whether a power of two, in the sums' type, has an inverse there. */
+static bool inverts(const twi_conv_scale *scale, bool single)
+{
+    int exponent;
+    const double inverse = 1 / scale->float_divisor;
+    return fabs(frexp(scale->float_divisor, &exponent)) == 0.5 &&
+           (single ? isnormal((float)inverse) : isnormal(inverse));
+}
+
 /* What the sums begin with, and what becomes of them. */
 static void make_scale(const tw_problem *problem, const twi_conv_choice *choice, twi_conv_setup *setup)
 {
     if (setup->fixed) {
         setup->row.start += 1 << 7; /* rounds the row to 8.8 bits, the sum to whole numbers */
+        if (setup->row.unit == TWI_CONV_NEAR)
+            setup->row.start -= 1 << 23; /* 8.8 bits less 2^15 */
         setup->main.start += 1 << 23;
         return;
     }
     if (problem->op == TW_OP_GAUSSIAN) {
         setup->scale.float_divisor = 1;
+        setup->scale.inverts = true;
         setup->scale.float_offset = -0.0; /* which changes no number */
         return;
     }
     if (setup->main.unit >= TWI_CONV_F32) {
-        setup->scale.float_divisor = problem->divisor;
+        const bool single = setup->main.unit == TWI_CONV_F32;
+        setup->scale.float_divisor = single ? (double)(float)problem->divisor : problem->divisor;
+        setup->scale.inverts = inverts(&setup->scale, single);
         setup->scale.float_offset = problem->offset;
         return;
     }
@@ -276,6 +348,36 @@ static int64_t choose_strip(const twi_conv_setup *setup)
     const int64_t fit = ring_bytes / column / TWI_CONV_CHUNK * TWI_CONV_CHUNK;
     const int64_t whole = (setup->elements + TWI_CONV_TILE - 1) / TWI_CONV_TILE * TWI_CONV_TILE;
     return twi_min_i64(whole, twi_max_i64(fit, TWI_CONV_CHUNK));
+}
+
+/* Whether the source's rows are lines as they are, and it pays. Bytes are computed so fast that the copy in the ring,
+   whose lines do not fall into one set of the cache, is worth more. */
+static bool reads_in_place(const twi_conv_setup *setup)
+{
+    switch (setup->separable ? setup->row.unit : setup->main.unit) {
+    case TWI_CONV_FOLD:
+    case TWI_CONV_NEAR:
+        return true;
+    case TWI_CONV_I32:
+        return setup->type == TW_I32;
+    case TWI_CONV_F32:
+        return setup->type == TW_F32;
+    case TWI_CONV_F64:
+        return setup->type == TW_F64;
+    default:
+        return false;
+    }
+}
+
+/* The columns that need no copy of their lines. They begin where vectors are aligned if the rows are. */
+static void find_inner(twi_conv_setup *setup)
+{
+    const int64_t tile = TWI_CONV_TILE;
+    const int64_t last = setup->elements - (setup->beside - setup->before) - 2 * tile;
+    setup->inner_first = (setup->before + tile - 1) / tile * tile;
+    setup->inner_end = last / tile * tile;
+    if (!reads_in_place(setup) || setup->inner_end <= setup->inner_first)
+        setup->inner_first = setup->inner_end = setup->elements;
 }
 
 static bool plan_worker(twi_conv_setup *setup)
@@ -324,6 +426,7 @@ static tw_status prepare_setup(tw_plan *plan, twi_conv_level level, twi_conv_set
         return twi_fail(TW_ERROR_LIMIT, "rows of %" PRId64 " pixels cannot be counted", problem->width);
     setup->stream = twi_output_streams(problem, setup->elements);
     setup->strip = choose_strip(setup);
+    find_inner(setup);
     if (!plan_worker(setup) || !twi_add_area(&total, setup->beside, (int64_t)sizeof *setup->halo, &halo_at) ||
         !twi_add_area(&total, setup->strip + setup->beside, size, &outside_at) ||
         !twi_add_area(&total, plan->context->threads, setup->worker_bytes, &workers_at))

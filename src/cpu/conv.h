@@ -16,7 +16,9 @@ typedef enum twi_conv_unit {
     TWI_CONV_BYTES, /* an element is 4 u8 of 4 rows, a weight 4 bytes; sums of 32 bits (vector levels only) */
     TWI_CONV_WORDS, /* an element is 2 i16 of 2 rows, a weight 2 i16; sums of 32 bits (vector levels only) */
     TWI_CONV_PAIRS, /* an element is an u8, a tap has two of them; sums of 16 bits (vector levels only) */
+    TWI_CONV_FIVE,  /* an element is an u8; sums of 32 bits with a 5x5 mask of bytes (AVX-512 only) */
     TWI_CONV_FOLD,  /* the row pass of the fixed-point Gaussian: an element is an u8 (vector levels only) */
+    TWI_CONV_NEAR,  /* the same for few taps */
     TWI_CONV_I32,
     TWI_CONV_I64,
     TWI_CONV_I128, /* weights of 64 bits */
@@ -49,8 +51,15 @@ typedef struct twi_conv_pass {
     int64_t count; /* of taps */
     twi_conv_tap *taps;
     void *weights; /* TWI_CONV_BAND for each tap */
+    bool whole;    /* taps of weight 0 are there */
     int64_t start; /* what integer sums begin with */
 } twi_conv_pass;
+
+/* The weights of TWI_CONV_NEAR: two taps, and where in a block of 16 bytes each lane of 32 bits has its elements. */
+typedef struct twi_conv_near {
+    uint8_t order[16];
+    int16_t weights[2];
+} twi_conv_near;
 
 /* Correlation of u8 in 16 bits: conv_pairs.c says when it is exact. */
 typedef struct twi_conv_pairs {
@@ -76,6 +85,7 @@ typedef struct twi_conv_scale {
     twi_conv_division division;
     int shift;
     twi_conv_pairs pairs;
+    bool inverts; /* dividing by float_divisor is multiplying by its inverse, to the last bit */
     double float_divisor;
     double float_offset;
 } twi_conv_scale;
@@ -88,9 +98,11 @@ typedef struct twi_conv_setup {
     twi_conv_scale scale;
     tw_type type;
     tw_type out_type;
-    int64_t elements; /* of a row */
-    int64_t before;   /* elements that a window reads to the left of its own, and in all beside its own */
-    int64_t beside;   /* */
+    int64_t elements;    /* of a row */
+    int64_t before;      /* elements that a window reads to the left of its own, and in all beside its own */
+    int64_t beside;      /* */
+    int64_t inner_first; /* elements inner_first ... inner_end - 1 are computed from the source's rows in place: */
+    int64_t inner_end;   /* no window there, nor what a kernel loads beside it, reaches over a row's ends */
     int64_t channels;
     int64_t anchor_y;
     int border;

@@ -73,8 +73,9 @@ static twi_conv_unit unit_for(bool bytes, int64_t element, twi_i128 largest, twi
 static double pass_time(twi_conv_unit unit, int32_t width, int32_t height)
 {
     static const double unit_time[] = {
-        [TWI_CONV_BYTES] = 1, [TWI_CONV_WORDS] = 1, [TWI_CONV_PAIRS] = 0.25, [TWI_CONV_FOLD] = 0.25, [TWI_CONV_I32] = 1,
-        [TWI_CONV_I64] = 6,   [TWI_CONV_I128] = 60, [TWI_CONV_F32] = 1,      [TWI_CONV_F64] = 2,
+        [TWI_CONV_BYTES] = 1,   [TWI_CONV_WORDS] = 1,  [TWI_CONV_PAIRS] = 0.25, [TWI_CONV_FIVE] = 0.1,
+        [TWI_CONV_FOLD] = 0.25, [TWI_CONV_NEAR] = 0.2, [TWI_CONV_I32] = 1,      [TWI_CONV_I64] = 6,
+        [TWI_CONV_I128] = 60,   [TWI_CONV_F32] = 1,    [TWI_CONV_F64] = 2,
     };
     const int rows = twi_conv_layouts[unit].rows;
     const int32_t lines = height == 1 ? 2 : (height + TWI_CONV_BAND - 2 + rows) / rows;
@@ -118,9 +119,11 @@ static void choose_mask(const tw_problem *problem, twi_conv_level level, twi_i12
     choice->main = unit_for(problem->type == TW_U8, shifted, largest, total * element + extra, level);
     if (level != TWI_CONV_C && twi_conv_find_pairs(problem, &choice->pairs))
         choice->main = TWI_CONV_PAIRS;
+    if (level == TWI_CONV_AVX512 && problem->type == TW_U8 && problem->out_type == TW_U8 && problem->channels == 1 &&
+        window->width == 5 && window->height == 5 && largest <= INT8_MAX && choice->small)
+        choice->main = TWI_CONV_FIVE;
     if (window->width == 1 || window->height == 1 ||
-        !twi_factor(problem->mask.integers, window->width, window->height, choice->row_values,
-                    choice->column_values))
+        !twi_factor(problem->mask.integers, window->width, window->height, choice->row_values, choice->column_values))
         return;
     twi_conv_choice lines = *choice;
     choose_lines(problem, level, extra, &lines);
@@ -136,7 +139,12 @@ void twi_conv_choose(const tw_problem *problem, twi_conv_level level, twi_conv_c
     *choice = (twi_conv_choice){.separable = problem->op != TW_OP_CORRELATE};
     if (problem->op == TW_OP_GAUSSIAN) {
         choice->fixed = twi_gaussian_is_fixed(problem);
-        choice->row = !choice->fixed ? TWI_CONV_F64 : level == TWI_CONV_C ? TWI_CONV_I32 : TWI_CONV_FOLD;
+        /* a lane's elements, and those of three more lanes, in 16 bytes */
+        const bool near = (window->width - 1) * problem->channels + 4 <= 16;
+        choice->row = !choice->fixed        ? TWI_CONV_F64
+                      : level == TWI_CONV_C ? TWI_CONV_I32
+                      : near                ? TWI_CONV_NEAR
+                                            : TWI_CONV_FOLD;
         choice->main = !choice->fixed ? TWI_CONV_F64 : level == TWI_CONV_C ? TWI_CONV_I32 : TWI_CONV_WORDS;
         return;
     }

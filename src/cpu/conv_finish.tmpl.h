@@ -37,15 +37,13 @@ static void scale_i128(int64_t *restrict out, const twi_i128 *restrict sums, int
         out[x] = twi_saturate(twi_quotient(sums[x], scale->divisor, 0) + scale->offset, INT64_MIN, INT64_MAX);
 }
 
-/* Dividing by a power of two is multiplying by its inverse, to the last bit. */
 #define SCALE_FLOAT(NAME_, T)                                                                                          \
     static void NAME_(T *sums, int64_t n, const twi_conv_scale *scale)                                                 \
     {                                                                                                                  \
         const T divisor = (T)scale->float_divisor;                                                                     \
         const T offset = (T)scale->float_offset;                                                                       \
         const T inverse = (T)1 / divisor;                                                                              \
-        int exponent;                                                                                                  \
-        if (fabs(frexp((double)divisor, &exponent)) == 0.5 && isnormal(inverse))                                       \
+        if (scale->inverts)                                                                                            \
             for (int64_t x = 0; x < n; x++)                                                                            \
                 sums[x] = sums[x] * inverse + offset;                                                                  \
         else                                                                                                           \

@@ -4,12 +4,24 @@
  * the floor is right for sums below 2^22.
  */
 typedef struct scaler {
-    twi_conv_division division;
     int shift;
     vec_float inverse;
     vec_float half;
     vec offset;
 } scaler;
+
+INLINE scaler make_scaler(const twi_conv_setup *setup)
+{
+    const twi_conv_scale *scale = &setup->scale;
+    const float inverse = 1.0f / (float)scale->divisor;
+    const scaler by = {
+        .shift = scale->shift,
+        .inverse = OP(set1_ps)(inverse),
+        .half = OP(set1_ps)(0.5f * inverse),
+        .offset = OP(set1_epi32)((int32_t)scale->offset),
+    };
+    return by;
+}
 
 INLINE vec scale_vector(vec sum, const scaler *by, twi_conv_division division)
 {
@@ -55,15 +67,23 @@ INLINE vec last_blocks(vec a, vec b)
 #endif
 }
 
+/* The results of four vectors of sums, in blocks of 16 bytes that have 4 of each. */
+INLINE vec pack_bytes(const vec *sums, const scaler *by, twi_conv_division division)
+{
+    const vec a = scale_vector(sums[0], by, division);
+    const vec b = scale_vector(sums[1], by, division);
+    const vec c = scale_vector(sums[2], by, division);
+    const vec d = scale_vector(sums[3], by, division);
+    return OP(packus_epi16)(OP(packs_epi32)(a, b), OP(packs_epi32)(c, d));
+}
+
 INLINE void narrow_bytes(char *to, const int32_t *sums, int64_t n, const scaler *by, twi_conv_division division,
                          bool stream)
 {
     for (int64_t x = 0; x < n; x += 4 * LANES) {
-        const vec a = scale_vector(v_load(sums + x), by, division);
-        const vec b = scale_vector(v_load(sums + x + LANES), by, division);
-        const vec c = scale_vector(v_load(sums + x + 2 * LANES), by, division);
-        const vec d = scale_vector(v_load(sums + x + 3 * LANES), by, division);
-        v_put(to + x, order_bytes(OP(packus_epi16)(OP(packs_epi32)(a, b), OP(packs_epi32)(c, d))), stream);
+        const vec four[] = {v_load(sums + x), v_load(sums + x + LANES), v_load(sums + x + 2 * LANES),
+                            v_load(sums + x + 3 * LANES)};
+        v_put(to + x, order_bytes(pack_bytes(four, by, division)), stream);
     }
 }
 
@@ -89,14 +109,30 @@ INLINE void narrow(tw_type type, char *to, const int32_t *sums, int64_t n, const
 }
 
 /* Sums of 24 fractional bits, in the order of conv_fold.tmpl.h. */
+INLINE vec fixed_bytes(const vec *sums)
+{
+#if defined(__AVX512BW__)
+    /* the upper halves of lanes side by side, then their upper bytes: logic runs where shifts and packing cannot */
+    const vec upper = OP(set1_epi32)((int32_t)0xffff0000);
+    const vec order = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 4, 8, 12, 2, 6, 10, 14, 1, 5, 9, 13, 3, 7, 11, 15));
+    const vec low = v_select(upper, sums[1], OP(srli_epi32)(sums[0], 16));
+    const vec high = v_select(upper, sums[3], OP(srli_epi32)(sums[2], 16));
+    return OP(shuffle_epi8)(v_select(OP(set1_epi16)((int16_t)0xff00), high, OP(srli_epi16)(low, 8)), order);
+#else
+    const vec a = OP(srli_epi32)(sums[0], 24);
+    const vec b = OP(srli_epi32)(sums[1], 24);
+    const vec c = OP(srli_epi32)(sums[2], 24);
+    const vec d = OP(srli_epi32)(sums[3], 24);
+    return OP(packus_epi16)(OP(packs_epi32)(a, b), OP(packs_epi32)(c, d));
+#endif
+}
+
 INLINE void narrow_fixed(char *to, const int32_t *sums, int64_t n, bool stream)
 {
     for (int64_t x = 0; x < n; x += 4 * LANES) {
-        const vec a = OP(srli_epi32)(v_load(sums + x), 24);
-        const vec b = OP(srli_epi32)(v_load(sums + x + LANES), 24);
-        const vec c = OP(srli_epi32)(v_load(sums + x + 2 * LANES), 24);
-        const vec d = OP(srli_epi32)(v_load(sums + x + 3 * LANES), 24);
-        v_put(to + x, OP(packus_epi16)(OP(packs_epi32)(a, b), OP(packs_epi32)(c, d)), stream);
+        const vec four[] = {v_load(sums + x), v_load(sums + x + LANES), v_load(sums + x + 2 * LANES),
+                            v_load(sums + x + 3 * LANES)};
+        v_put(to + x, fixed_bytes(four), stream);
     }
 }
 
@@ -167,13 +203,7 @@ static bool finish_vectors(const twi_conv_setup *setup, const void *sums, int64_
     if (setup->main.unit > TWI_CONV_I32 || !narrows ||
         (scale->division == TWI_CONV_DOUBLE && setup->main.unit != TWI_CONV_PAIRS))
         return false;
-    const float inverse = 1.0f / (float)scale->divisor;
-    const scaler by = {
-        .shift = scale->shift,
-        .inverse = OP(set1_ps)(inverse),
-        .half = OP(set1_ps)(0.5f * inverse),
-        .offset = OP(set1_epi32)((int32_t)scale->offset),
-    };
+    const scaler by = make_scaler(setup);
     /* straight to the output where only whole vectors are written, and streamed ones are aligned */
     const bool direct = n % TWI_CONV_TILE == 0 && (!setup->stream || (uintptr_t)to % VEC == 0);
     const bool stream = direct && setup->stream;

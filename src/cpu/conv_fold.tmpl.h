@@ -56,12 +56,12 @@ INLINE folded fold_row(const twi_conv_pass *pass, const uint8_t *middle)
     return row;
 }
 
-/* A line of the ring from two rows, whose elements begin `left` before those of the output. */
-static void fold_rows(const twi_conv_pass *pass, const uint8_t *upper, const uint8_t *lower, int64_t n, char *to)
+/* A line of the ring from two rows, from where the first windows begin. */
+static void fold_rows(const twi_conv_setup *setup, const uint8_t *upper, const uint8_t *lower, int64_t n, char *to)
 {
     for (int64_t x = 0; x < n; x += VEC) {
-        const folded a = fold_row(pass, upper + x);
-        const folded b = fold_row(pass, lower + x);
+        const folded a = fold_row(&setup->row, upper + setup->beside / 2 + x);
+        const folded b = fold_row(&setup->row, lower + setup->beside / 2 + x);
         v_store(to + 4 * x, OP(unpacklo_epi16)(a.low, b.low));
         v_store(to + 4 * x + VEC, OP(unpackhi_epi16)(a.low, b.low));
         v_store(to + 4 * x + 2 * VEC, OP(unpacklo_epi16)(a.high, b.high));

@@ -14,6 +14,27 @@
 #endif
 #include "cpu/conv_finish.tmpl.h"
 
+/* Four output rows, what they are made of, and the chunk of them that is being computed. */
+typedef struct band {
+    const void **lines;               /* rows of the source in place, or of the ring: */
+    char *newest[TWI_CONV_BAND];      /* the last of those, which */
+    const void *rows[TWI_CONV_BAND];  /* a row pass makes of these, from where the first window begins */
+    const char *ahead[TWI_CONV_BAND]; /* rows of the source that the next band needs first, from element 0 on */
+    int64_t x;
+    int64_t n;
+    char *to[TWI_CONV_BAND];
+    bool stream;
+} band;
+
+/* Those rows on their way into the L2 cache: `bytes` of each, from element i of the chunk on. */
+INLINE void look_ahead(const band *b, int64_t i, int64_t size, int64_t bytes)
+{
+    for (int r = 0; r < TWI_CONV_BAND; r++)
+        bring_near(b->ahead[r] + (b->x + i) * size, bytes);
+}
+
+/* From lines to results in the registers. */
+typedef void band_function(const twi_conv_setup *setup, const band *b);
 typedef void sum_function(const twi_conv_pass *pass, const void *const *lines, int64_t x, int64_t n, void *band);
 
 /* ---- The inner loops -------------------------------------------------------------------------------- */
@@ -35,6 +56,10 @@ typedef void sum_function(const twi_conv_pass *pass, const void *const *lines, i
 #ifdef LEVEL_VECTOR
 #include "cpu/conv_vector.tmpl.h"
 #include "cpu/conv_fold.tmpl.h"
+#include "cpu/conv_near.tmpl.h"
+#if defined(__AVX512VNNI__)
+#include "cpu/conv_five.tmpl.h"
+#endif
 #else
 #define NAME i32
 #define T uint32_t
@@ -66,6 +91,26 @@ static sum_function *const sum_functions[TWI_CONV_UNITS] = {
     [TWI_CONV_F32] = sum_f32,     [TWI_CONV_F64] = sum_f64,
 };
 
+#if defined(__AVX512VNNI__)
+#include "cpu/conv_fixed.tmpl.h"
+#endif
+
+static band_function *find_band(const twi_conv_setup *setup)
+{
+#ifdef LEVEL_VECTOR
+    if (setup->main.unit == TWI_CONV_F32 && setup->out_type == TW_F32)
+        return band_f32;
+#endif
+#if defined(__AVX512VNNI__)
+    if (setup->main.unit == TWI_CONV_FIVE)
+        return band_five;
+    if (setup->fixed)
+        return find_fixed(setup);
+#endif
+    (void)setup;
+    return NULL;
+}
+
 /* ---- The run ----------------------------------------------------------------------------------------- */
 
 /* A strip of a job: output elements first ... first + n - 1 of each row, and the worker's scratch. */
@@ -74,8 +119,20 @@ typedef struct strip {
     const twi_job *job;
     int64_t first;
     int64_t n;
+    bool in_place; /* lines are the rows of the source: no window reaches over their ends */
     char *scratch;
 } strip;
+
+/* What the windows of the strip read of row `line`, of those that the first band needs: from their first element on. */
+static const char *source_line(const strip *s, int64_t line)
+{
+    const twi_conv_setup *setup = s->setup;
+    const tw_image *src = &s->job->src;
+    const int64_t y = twi_border_index(s->job->first - setup->anchor_y + line, src->height, setup->border);
+    return y < 0 ? setup->outside
+                 : (const char *)src->data + y * src->pitch +
+                       (s->first - setup->before) * (int64_t)tw_type_size(setup->type);
+}
 
 static char *line_in(const strip *s, int64_t quartet, int64_t line)
 {
@@ -93,40 +150,34 @@ static char *wide_line(const strip *s, int r)
            r * twi_conv_pitch(setup->strip + setup->beside) * twi_conv_layouts[setup->row.unit].element;
 }
 
-/* The row pass of a quartet, from the widened rows into the ring. */
-static void filter_rows(const strip *s, int64_t quartet)
+/* The row pass of elements x ... x + n - 1, at most a chunk, from four rows into lines of the ring. */
+static void filter_rows(const strip *s, const void *const *rows, char *const *lines, int64_t x, int64_t n)
 {
     const twi_conv_setup *setup = s->setup;
     const twi_conv_unit from = setup->row.unit;
     const twi_conv_unit to = setup->main.unit;
-    const int64_t element = twi_conv_layouts[to].element;
+    const int64_t at = x * twi_conv_layouts[to].element;
     const int64_t sums_row = TWI_CONV_CHUNK * twi_conv_layouts[from].sum;
     char *sums = s->scratch + setup->sums_at;
-    const void *lines[TWI_CONV_BAND];
-    for (int r = 0; r < TWI_CONV_BAND; r++)
-        lines[r] = wide_line(s, r);
 #ifdef LEVEL_VECTOR
-    if (from == TWI_CONV_FOLD) {
+    if (from == TWI_CONV_NEAR || from == TWI_CONV_FOLD) {
         for (int r = 0; r < TWI_CONV_BAND; r += 2)
-            fold_rows(&setup->row, (const uint8_t *)lines[r] + setup->beside / 2,
-                      (const uint8_t *)lines[r + 1] + setup->beside / 2, s->n, line_in(s, quartet, r / 2));
+            (from == TWI_CONV_NEAR ? near_rows : fold_rows)(setup, (const uint8_t *)rows[r] + x,
+                                                            (const uint8_t *)rows[r + 1] + x, n, lines[r / 2] + at);
         return;
     }
 #endif
-    for (int64_t x = 0; x < s->n; x += TWI_CONV_CHUNK) {
-        const int64_t n = twi_min_i64(TWI_CONV_CHUNK, s->n - x);
-        sum_functions[from](&setup->row, lines, x, n, sums);
-        if (setup->fixed)
-            for (int r = 0; r < TWI_CONV_BAND; r++)
-                shift_sums((uint32_t *)(void *)(sums + r * sums_row), n);
-        if (to == TWI_CONV_WORDS)
-            for (int r = 0; r < TWI_CONV_BAND; r += 2)
-                (setup->fixed ? pair_fixed : pair_sums)(line_in(s, quartet, r / 2) + x * element, sums + r * sums_row,
-                                                        sums + (r + 1) * sums_row, n);
-        else
-            for (int r = 0; r < TWI_CONV_BAND; r++)
-                widen_sums[from][to](line_in(s, quartet, r) + x * element, sums + r * sums_row, n);
-    }
+    sum_functions[from](&setup->row, rows, x, n, sums);
+    if (setup->fixed)
+        for (int r = 0; r < TWI_CONV_BAND; r++)
+            shift_sums((uint32_t *)(void *)(sums + r * sums_row), n);
+    if (to == TWI_CONV_WORDS)
+        for (int r = 0; r < TWI_CONV_BAND; r += 2)
+            (setup->fixed ? pair_fixed : pair_sums)(lines[r / 2] + at, sums + r * sums_row, sums + (r + 1) * sums_row,
+                                                    n);
+    else
+        for (int r = 0; r < TWI_CONV_BAND; r++)
+            widen_sums[from][to](lines[r] + at, sums + r * sums_row, n);
 }
 
 /* Elements x ... x + n - 1 of the lines, from four source rows. */
@@ -147,8 +198,8 @@ static void make_lines(const strip *s, int64_t quartet, int64_t x, const char *c
     }
 }
 
-/* Brings the next four rows into the ring: what lies beside the image by way of a copy, the rest from the source. */
-static void make_quartet(const strip *s, int64_t quartet)
+/* Brings the next four rows into lines: what lies beside the image by way of a copy, the rest from the source. */
+static void copy_quartet(const strip *s, int64_t quartet)
 {
     const twi_conv_setup *setup = s->setup;
     const tw_image *src = &s->job->src;
@@ -179,38 +230,71 @@ static void make_quartet(const strip *s, int64_t quartet)
     make_lines(s, quartet, left, rows, inner);
     if (right > 0)
         make_lines(s, quartet, left + inner, rights, right);
-    if (setup->separable)
-        filter_rows(s, quartet);
 }
 
-/* The source rows of the next quartet are on their way while sums are computed: elements x ... x + n - 1 of them. */
-static void prefetch(const strip *s, int64_t quartet, int64_t x, int64_t n)
+/* Lines, and for a row pass the rows that they are made of, of a quartet. */
+static void find_quartet(const strip *s, int64_t quartet, band *b)
+{
+    const twi_conv_layout *layout = &twi_conv_layouts[s->setup->main.unit];
+    for (int i = 0; i < TWI_CONV_BAND / layout->rows; i++)
+        b->newest[i] = line_in(s, quartet, i);
+    for (int r = 0; r < TWI_CONV_BAND && s->setup->separable; r++)
+        b->rows[r] = s->in_place ? source_line(s, TWI_CONV_BAND * quartet + r) : wide_line(s, r);
+}
+
+/* The rows of the source that a quartet is made of: outside of the image any will do. */
+static void find_ahead(const strip *s, int64_t quartet, band *b)
 {
     const tw_image *src = &s->job->src;
-    const int64_t size = (int64_t)tw_type_size(s->setup->type);
     for (int r = 0; r < TWI_CONV_BAND; r++) {
-        const int64_t y = s->job->first - s->setup->anchor_y + TWI_CONV_BAND * quartet + r;
-        if (y >= 0 && y < src->height)
-            bring_near((const char *)src->data + y * src->pitch + (s->first + x) * size, n * size);
+        const int64_t line = s->job->first - s->setup->anchor_y + TWI_CONV_BAND * quartet + r;
+        const int64_t y = twi_max_i64(0, twi_min_i64(line, src->height - 1));
+        b->ahead[r] = (const char *)src->data + y * src->pitch + s->first * (int64_t)tw_type_size(s->setup->type);
     }
 }
 
-/* Output rows y ... y + rows - 1 of the strip, from the lines of the ring. */
-static void finish_band(const strip *s, const void *const *lines, int64_t next, int64_t y, int64_t rows)
+/* The chunk's results to output rows y ... y + rows - 1, by way of the scratch where whole vectors do not fit. */
+static void store_band(const strip *s, band_function *compute, band *b, int64_t y, int64_t rows)
 {
     const twi_conv_setup *setup = s->setup;
     const tw_image *dst = &s->job->dst;
     const int64_t size = (int64_t)tw_type_size(setup->out_type);
+    char *first = (char *)dst->data + y * dst->pitch + (s->first + b->x) * size;
+    const bool direct = rows == TWI_CONV_BAND && b->n % TWI_CONV_TILE == 0 &&
+                        (!setup->stream || ((uintptr_t)first | (uintptr_t)dst->pitch) % TWI_LINE == 0);
+    for (int r = 0; r < TWI_CONV_BAND; r++)
+        b->to[r] = direct ? first + r * dst->pitch : s->scratch + setup->sums_at + r * TWI_CONV_CHUNK * size;
+    b->stream = direct && setup->stream;
+    compute(setup, b);
+    for (int64_t r = 0; !direct && r < rows; r++)
+        put(first + r * dst->pitch, b->to[r], b->n * size, setup->stream);
+}
+
+/* Output rows y ... y + rows - 1 of the strip. While they are computed, those of the source that come next are on their
+   way, and the results of the row pass stay in the L1 cache. */
+static void finish_band(const strip *s, band *b, int64_t y, int64_t rows)
+{
+    const twi_conv_setup *setup = s->setup;
+    const tw_image *dst = &s->job->dst;
+    const int64_t size = (int64_t)tw_type_size(setup->out_type);
+    const int64_t source_size = (int64_t)tw_type_size(setup->type);
     const int64_t sums_row = TWI_CONV_CHUNK * twi_conv_layouts[setup->main.unit].sum;
     char *sums = s->scratch + setup->sums_at;
     char *stage = s->scratch + setup->stage_at;
-    for (int64_t x = 0; x < s->n; x += TWI_CONV_CHUNK) {
-        const int64_t n = twi_min_i64(TWI_CONV_CHUNK, s->n - x);
-        prefetch(s, next, x, n);
-        sum_functions[setup->main.unit](&setup->main, lines, x, n, sums);
+    band_function *compute = find_band(setup);
+    for (b->x = 0; b->x < s->n; b->x += TWI_CONV_CHUNK) {
+        b->n = twi_min_i64(TWI_CONV_CHUNK, s->n - b->x);
+        if (compute) {
+            store_band(s, compute, b, y, rows);
+            continue;
+        }
+        look_ahead(b, 0, source_size, b->n * source_size);
+        if (setup->separable)
+            filter_rows(s, b->rows, b->newest, b->x, b->n);
+        sum_functions[setup->main.unit](&setup->main, b->lines, b->x, b->n, sums);
         for (int64_t r = 0; r < rows; r++) {
-            char *to = (char *)dst->data + (y + r) * dst->pitch + (s->first + x) * size;
-            finish(setup, sums + r * sums_row, n, to, stage);
+            char *to = (char *)dst->data + (y + r) * dst->pitch + (s->first + b->x) * size;
+            finish(setup, sums + r * sums_row, b->n, to, stage);
         }
     }
 }
@@ -219,14 +303,22 @@ static void run_strip(const strip *s)
 {
     const twi_conv_setup *setup = s->setup;
     const int64_t parts = TWI_CONV_BAND / twi_conv_layouts[setup->main.unit].rows;
-    const void **lines = (const void **)(void *)(s->scratch + setup->lines_at);
+    band b = {.lines = (const void **)(void *)(s->scratch + setup->lines_at)};
     int64_t made = 0;
-    for (int64_t y = s->job->first, band = 0; y < s->job->last; y += TWI_CONV_BAND, band++) {
-        for (; made < band + setup->quartets; made++)
-            make_quartet(s, made);
+    for (int64_t y = s->job->first, first = 0; y < s->job->last; y += TWI_CONV_BAND, first++) {
+        for (; made < first + setup->quartets; made++) {
+            if (!s->in_place)
+                copy_quartet(s, made);
+            find_quartet(s, made, &b);
+            if (setup->separable && made < first + setup->quartets - 1)
+                for (int64_t x = 0; x < s->n; x += TWI_CONV_CHUNK)
+                    filter_rows(s, b.rows, b.newest, x, twi_min_i64(TWI_CONV_CHUNK, s->n - x));
+        }
         for (int64_t i = 0; i < setup->quartets * parts; i++)
-            lines[i] = line_in(s, band + i / parts, i % parts);
-        finish_band(s, lines, made, y, twi_min_i64(TWI_CONV_BAND, s->job->last - y));
+            b.lines[i] = s->in_place && !setup->separable ? source_line(s, TWI_CONV_BAND * first + i)
+                                                          : line_in(s, first + i / parts, i % parts);
+        find_ahead(s, made, &b);
+        finish_band(s, &b, y, twi_min_i64(TWI_CONV_BAND, s->job->last - y));
     }
 }
 
@@ -234,8 +326,12 @@ static tw_status run(const tw_plan *plan, const twi_job *job)
 {
     const twi_conv_setup *setup = plan->state;
     strip s = {.setup = setup, .job = job, .scratch = setup->workers + job->worker * setup->worker_bytes};
-    for (s.first = 0; s.first < setup->elements; s.first += setup->strip) {
-        s.n = twi_min_i64(setup->strip, setup->elements - s.first);
+    for (s.first = 0; s.first < setup->elements; s.first += s.n) {
+        const int64_t end = s.first < setup->inner_first ? setup->inner_first
+                            : s.first < setup->inner_end ? setup->inner_end
+                                                         : setup->elements;
+        s.in_place = s.first >= setup->inner_first && end == setup->inner_end;
+        s.n = twi_min_i64(setup->strip, end - s.first);
         run_strip(&s);
     }
     finish_stream(setup->stream);

@@ -7,10 +7,10 @@ static void JOIN(mac, NAME)(A *restrict sums, const T *restrict line, W weight, 
         sums[x] = MAC(sums[x], weight, line[x]);
 }
 
-static void JOIN(sum, NAME)(const twi_conv_pass *pass, const void *const *lines, int64_t x, int64_t n, void *band)
+static void JOIN(sum, NAME)(const twi_conv_pass *pass, const void *const *lines, int64_t x, int64_t n, void *to)
 {
     const W *weight = pass->weights;
-    A *sums = band;
+    A *sums = to;
     for (int64_t r = 0; r < TWI_CONV_BAND; r++)
         for (int64_t i = 0; i < n; i++)
             sums[r * TWI_CONV_CHUNK + i] = (A)pass->start;

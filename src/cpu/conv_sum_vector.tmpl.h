@@ -5,6 +5,8 @@
  *
  * PAIRED: a tap is two elements, put side by side in blocks of 16 bytes; the first of two vectors holds elements 0-7 of
  * each, then 8-15.
+ *
+ * FINISH(setup, to, x, sums, stream): stores the results of a row's tile at element x; there is band_NAME() then.
  */
 #ifndef T
 #define T uint32_t
@@ -19,75 +21,63 @@
 #define SPLAT(w) OP(set1_epi32)(w)
 #endif
 
-typedef struct JOIN(columns, NAME) {
-#define MEMBER(i) V v##i;
-    COLUMNS(MEMBER)
-#undef MEMBER
-} JOIN(columns, NAME);
-
-INLINE JOIN(columns, NAME) JOIN(mac, NAME)(JOIN(columns, NAME) sums, V weight, JOIN(columns, NAME) data)
+INLINE void JOIN(mac, NAME)(V *sums, V weight, const V *data)
 {
-#define COLUMN(i) sums.v##i = MAC(sums.v##i, weight, data.v##i);
-    COLUMNS(COLUMN)
-#undef COLUMN
-    return sums;
-}
-
-INLINE void JOIN(store, NAME)(void *to, JOIN(columns, NAME) sums)
-{
-#define COLUMN(i) STORE((char *)to + (i)*VEC, sums.v##i);
-    COLUMNS(COLUMN)
-#undef COLUMN
+    UNROLL for (int c = 0; c < COLUMNS; c++) sums[c] = MAC(sums[c], weight, data[c]);
 }
 
 /* A tile: some vectors of each row of the band, in registers until all taps are added. */
-static void JOIN(sum_tile, NAME)(const twi_conv_pass *pass, const void *const *lines, int64_t x, S *to)
+INLINE void JOIN(sum_tile, NAME)(const twi_conv_pass *pass, const void *const *lines, int64_t x, V sums[][COLUMNS])
 {
     const W *weight = pass->weights;
-    JOIN(columns, NAME) s0, s1, s2, s3;
-#define COLUMN(i) s0.v##i = START(pass->start);
-    COLUMNS(COLUMN)
-#undef COLUMN
-    s1 = s2 = s3 = s0;
+    UNROLL for (int r = 0; r < TWI_CONV_BAND; r++) UNROLL for (int c = 0; c < COLUMNS; c++) sums[r][c] =
+        START(pass->start);
     for (int64_t t = 0; t < pass->count; t++, weight += TWI_CONV_BAND) {
         const twi_conv_tap tap = pass->taps[t];
-        const T *line = (const T *)lines[tap.line] + x + tap.offset;
-        JOIN(columns, NAME) data;
+        const char *line = (const char *)((const T *)lines[tap.line] + x + tap.offset);
+        V data[COLUMNS];
 #ifdef PAIRED
-        const T *other = (const T *)lines[tap.line] + x + tap.second;
-#define BLOCK(i, low, high)                                                                                            \
-    const vec a##i = LOAD(line + (i)*VEC), b##i = LOAD(other + (i)*VEC);                                               \
-    data.low = OP(unpacklo_epi8)(a##i, b##i);                                                                          \
-    data.high = OP(unpackhi_epi8)(a##i, b##i);
-        BLOCKS(BLOCK)
-#undef BLOCK
+        const char *other = (const char *)((const T *)lines[tap.line] + x + tap.second);
+        UNROLL for (int c = 0; c < COLUMNS; c += 2)
+        {
+            const vec a = LOAD(line + c / 2 * VEC);
+            const vec b = LOAD(other + c / 2 * VEC);
+            data[c] = OP(unpacklo_epi8)(a, b);
+            data[c + 1] = OP(unpackhi_epi8)(a, b);
+        }
 #else
-#define COLUMN(i) data.v##i = LOAD((const char *)line + (i)*VEC);
-        COLUMNS(COLUMN)
-#undef COLUMN
+        UNROLL for (int c = 0; c < COLUMNS; c++) data[c] = LOAD(line + c * VEC);
 #endif
-        if (tap.rows & 1)
-            s0 = JOIN(mac, NAME)(s0, SPLAT(weight[0]), data);
-        if (tap.rows & 2)
-            s1 = JOIN(mac, NAME)(s1, SPLAT(weight[1]), data);
-        if (tap.rows & 4)
-            s2 = JOIN(mac, NAME)(s2, SPLAT(weight[2]), data);
-        if (tap.rows & 8)
-            s3 = JOIN(mac, NAME)(s3, SPLAT(weight[3]), data);
+        UNROLL for (int r = 0; r < TWI_CONV_BAND; r++) if (tap.rows >> r & 1)
+            JOIN(mac, NAME)(sums[r], SPLAT(weight[r]), data);
     }
-    JOIN(store, NAME)(to, s0);
-    JOIN(store, NAME)(to + TWI_CONV_CHUNK, s1);
-    JOIN(store, NAME)(to + 2 * TWI_CONV_CHUNK, s2);
-    JOIN(store, NAME)(to + 3 * TWI_CONV_CHUNK, s3);
 }
 
-static void JOIN(sum, NAME)(const twi_conv_pass *pass, const void *const *lines, int64_t x, int64_t n, void *band)
+static void JOIN(sum, NAME)(const twi_conv_pass *pass, const void *const *lines, int64_t x, int64_t n, void *to)
 {
-    const int64_t tile = (int64_t)(sizeof(JOIN(columns, NAME)) / sizeof(S));
+    const int64_t tile = COLUMNS * (int64_t)(sizeof(V) / sizeof(S));
     const int64_t end = (n + TWI_CONV_TILE - 1) / TWI_CONV_TILE * TWI_CONV_TILE; /* the blocks of conv_fold.tmpl.h */
-    for (int64_t i = 0; i < end; i += tile)
-        JOIN(sum_tile, NAME)(pass, lines, x + i, (S *)band + i);
+    for (int64_t i = 0; i < end; i += tile) {
+        V sums[TWI_CONV_BAND][COLUMNS];
+        JOIN(sum_tile, NAME)(pass, lines, x + i, sums);
+        UNROLL for (int r = 0; r < TWI_CONV_BAND; r++) UNROLL for (int c = 0; c < COLUMNS; c++)
+            STORE((char *)((S *)to + r * TWI_CONV_CHUNK + i) + c * VEC, sums[r][c]);
+    }
 }
+
+#ifdef FINISH
+/* The results of a band, without storing sums. */
+static void JOIN(band, NAME)(const twi_conv_setup *setup, const band *b)
+{
+    const int64_t tile = COLUMNS * (int64_t)(sizeof(V) / sizeof(S));
+    for (int64_t i = 0; i < b->n; i += tile) {
+        V sums[TWI_CONV_BAND][COLUMNS];
+        look_ahead(b, i, sizeof(T), COLUMNS * VEC);
+        JOIN(sum_tile, NAME)(&setup->main, b->lines, b->x + i, sums);
+        UNROLL for (int r = 0; r < TWI_CONV_BAND; r++) FINISH(setup, b->to[r], i, sums[r], b->stream);
+    }
+}
+#endif
 
 #undef NAME
 #undef T
@@ -100,3 +90,4 @@ static void JOIN(sum, NAME)(const twi_conv_pass *pass, const void *const *lines,
 #undef START
 #undef MAC
 #undef PAIRED
+#undef FINISH

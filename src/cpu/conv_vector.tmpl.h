@@ -2,12 +2,10 @@
 
 /* Vectors of a tile: as many as the registers hold for four rows. */
 #if defined(__AVX512BW__)
-#define COLUMNS(macro) macro(0) macro(1) macro(2) macro(3)
-#define BLOCKS(macro) macro(0, v0, v1) macro(1, v2, v3)
+enum { COLUMNS = 4 };
 typedef __m512d vec_double;
 #else
-#define COLUMNS(macro) macro(0) macro(1)
-#define BLOCKS(macro) macro(0, v0, v1)
+enum { COLUMNS = 2 };
 typedef __m256d vec_double;
 #endif
 
@@ -28,6 +26,19 @@ INLINE vec mac_words_vector(vec sum, vec weight, vec data)
 #else
     return OP(add_epi32)(sum, OP(madd_epi16)(data, weight));
 #endif
+}
+
+INLINE void finish_f32(const twi_conv_setup *setup, char *to, int64_t x, const vec_float *sums, bool stream)
+{
+    const twi_conv_scale *scale = &setup->scale;
+    const float divisor = (float)scale->float_divisor;
+    const vec_float offset = OP(set1_ps)((float)scale->float_offset);
+    UNROLL for (int c = 0; c < COLUMNS; c++)
+    {
+        const vec_float quotient = scale->inverts ? OP(mul_ps)(sums[c], OP(set1_ps)(1.0f / divisor))
+                                                  : OP(div_ps)(sums[c], OP(set1_ps)(divisor));
+        v_put((float *)(void *)to + x + c * LANES, v_canonical_f32(OP(add_ps)(quotient, offset)), stream);
+    }
 }
 
 #define NAME pairs
@@ -60,6 +71,7 @@ INLINE vec mac_words_vector(vec sum, vec weight, vec data)
 #define SPLAT(w) OP(set1_ps)(w)
 #define START(value) OP(set1_ps)((float)(value))
 #define MAC(sum, weight, data) OP(fmadd_ps)(weight, data, sum)
+#define FINISH finish_f32
 #include "cpu/conv_sum_vector.tmpl.h"
 
 #define NAME f64

@@ -54,6 +54,35 @@ INLINE void v_put(void *p, vec v, bool stream)
         v_store(p, v);
 }
 
+/* 16 bytes in each block of 16. */
+INLINE vec v_blocks(const void *p)
+{
+    const __m128i block = _mm_loadu_si128((const __m128i *)p);
+#if defined(__AVX512BW__)
+    return _mm512_broadcast_i32x4(block);
+#else
+    return _mm256_broadcastsi128_si256(block);
+#endif
+}
+
+/* Two words in each lane of 32 bits. */
+INLINE vec v_words(const int16_t *words)
+{
+    int32_t both;
+    memcpy(&both, words, sizeof both);
+    return OP(set1_epi32)(both);
+}
+
+/* Bit by bit: a where `mask` is set, else b. */
+INLINE vec v_select(vec mask, vec a, vec b)
+{
+#if defined(__AVX512BW__)
+    return _mm512_ternarylogic_epi32(mask, a, b, 0xca);
+#else
+    return _mm256_or_si256(_mm256_and_si256(mask, a), _mm256_andnot_si256(mask, b));
+#endif
+}
+
 /* The 32-bit lanes' numbers. */
 INLINE vec v_numbers(void)
 {
@@ -109,6 +138,17 @@ INLINE vec v_choose(vec choice, vec a, vec b)
     return _mm512_mask_blend_epi32(_mm512_movepi32_mask(choice), b, a);
 #else
     return _mm256_blendv_epi8(b, a, _mm256_srai_epi32(choice, 31));
+#endif
+}
+
+/* NaN becomes the canonical one. */
+INLINE vec v_canonical_f32(vec_float v)
+{
+    const vec nan = OP(set1_epi32)(0x7fc00000);
+#if defined(__AVX512BW__)
+    return _mm512_mask_mov_epi32(_mm512_castps_si512(v), _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q), nan);
+#else
+    return _mm256_blendv_epi8(_mm256_castps_si256(v), nan, _mm256_castps_si256(_mm256_cmp_ps(v, v, _CMP_UNORD_Q)));
 #endif
 }
 
