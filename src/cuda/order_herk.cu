@@ -294,7 +294,7 @@ template <int G, bool HIGHEST> struct down {
 
 /* ---- Across ---------------------------------------------------------------------------------------------- */
 
-/* N slots from the one of column `first` on. */
+/* N slots from the one of column `first` on, counted from a thread's own; the same for all threads. */
 template <int N> TWI_DEVICE void read_slots(const uint2 *row, int first, uint32_t *words)
 {
 #pragma unroll
@@ -332,9 +332,9 @@ template <int N> TWI_DEVICE void next_groups(uint32_t *whole)
     whole[N - 1] = next;
 }
 
-/* The outputs of a thread from column `first` on. SKIP: the columns from a slot's begin to those behind the window. */
-template <int G, int SKIP, bool HIGHEST>
-TWI_DEVICE void across(const uint2 *row, int first, int width, uint32_t *a, uint32_t *b)
+/* The outputs of a thread whose slots begin at `row`. SKIP: the columns from a slot's begin to those behind the window.
+ */
+template <int G, int SKIP, bool HIGHEST> TWI_DEVICE void across(const uint2 *row, int width, uint32_t *a, uint32_t *b)
 {
     constexpr int groups = OUTPUTS / G;
     constexpr int slots = (SKIP + G + OUTPUTS + 3) / 4;
@@ -344,9 +344,9 @@ TWI_DEVICE void across(const uint2 *row, int first, int width, uint32_t *a, uint
     uint32_t between[groups];
     uint32_t before = 0;
     uint32_t out[OUTPUTS];
-    read_slots<OUTPUTS / 4>(row, first, own);
+    read_slots<OUTPUTS / 4>(row, 0, own);
     if (width > 1) {
-        read_slots<slots>(row, first + width - G - SKIP, behind);
+        read_slots<slots>(row, width - G - SKIP, behind);
 #pragma unroll
         for (int j = 0; j < groups; j++)
             whole[j] = extreme_columns<G, HIGHEST>(own, G * j);
@@ -420,21 +420,20 @@ TWI_DEVICE void move_in(uint32_t *words, int skip)
 
 /* ---- The march -------------------------------------------------------------------------------------------- */
 
-template <int G, bool HIGHEST>
-TWI_DEVICE void across_any(const uint2 *row, int first, int width, uint32_t *a, uint32_t *b)
+template <int G, bool HIGHEST> TWI_DEVICE void across_any(const uint2 *row, int width, uint32_t *a, uint32_t *b)
 {
     switch ((width - G) & 3) {
     case 0:
-        across<G, 0, HIGHEST>(row, first, width, a, b);
+        across<G, 0, HIGHEST>(row, width, a, b);
         break;
     case 1:
-        across<G, 1, HIGHEST>(row, first, width, a, b);
+        across<G, 1, HIGHEST>(row, width, a, b);
         break;
     case 2:
-        across<G, 2, HIGHEST>(row, first, width, a, b);
+        across<G, 2, HIGHEST>(row, width, a, b);
         break;
     default:
-        across<G, 3, HIGHEST>(row, first, width, a, b);
+        across<G, 3, HIGHEST>(row, width, a, b);
         break;
     }
 }
@@ -451,7 +450,7 @@ static __global__ void __launch_bounds__(THREADS, 2) herk(const __grid_constant_
     const int skip = (4 - box.anchor_x % 4) % 4; /* columns before the first window, to begin at a word */
     const int64_t left = box.left + blockIdx.x * (int64_t)box.strip_width;
     const int64_t top = box.first + blockIdx.y * (int64_t)box.strip_height;
-    const int64_t end = top + box.strip_height < box.last ? top + box.strip_height : box.last;
+    const int rows = (int)(box.last - top < box.strip_height ? box.last - top : box.strip_height);
     const int64_t x = left + OUTPUTS * lane;
     const int64_t room =
         box.width - x < box.strip_width - OUTPUTS * lane ? box.width - x : box.strip_width - OUTPUTS * lane;
@@ -466,8 +465,9 @@ static __global__ void __launch_bounds__(THREADS, 2) herk(const __grid_constant_
     d.inside = begin >= 4 && begin + COLUMNS + 4 <= box.width;
     d.ring = (uint32_t *)(places + THREADS) + thread;
     d.begin(box, top - box.anchor_y);
+    uint8_t *place = (uint8_t *)box.dst + (top + 2 * pair) * box.dst_pitch + x;
     int buffer = 0;
-    for (int64_t y = top; y < end; y += STEP, buffer ^= 1) {
+    for (int y = 0; y < rows; y += STEP, buffer ^= 1, place += STEP * box.dst_pitch) {
         uint2 *step = lines + buffer * PAIRS * SLOTS;
 #pragma unroll
         for (int k = 0; k < STEP; k += made) {
@@ -480,19 +480,18 @@ static __global__ void __launch_bounds__(THREADS, 2) herk(const __grid_constant_
                 step[(k + i) / 2 * SLOTS + slot_of(4 * thread)] = make_uint2(
                     __byte_perm(out[i].even, out[i + 1].even, 0x7531), __byte_perm(out[i].odd, out[i + 1].odd, 0x7531));
         }
-        d.next(box, y - box.anchor_y);
+        d.next(box, top - box.anchor_y + y);
         __syncthreads();
         uint32_t a[OUTPUTS / 4];
         uint32_t b[OUTPUTS / 4];
-        across_any<ACROSS, HIGHEST>(step + pair * SLOTS, OUTPUTS * lane, box.window_width, a, b);
+        across_any<ACROSS, HIGHEST>(step + pair * SLOTS + slot_of(OUTPUTS * lane), box.window_width, a, b);
         if (skip != 0) {
             move_in(a, skip);
             move_in(b, skip);
         }
-        const int64_t row = y + 2 * pair;
-        uint8_t *place = (uint8_t *)box.dst + row * box.dst_pitch + x;
-        store(place, row < end ? count : 0, whole && row < end, a);
-        store(place + box.dst_pitch, row + 1 < end ? count : 0, whole && row + 1 < end, b);
+        const int row = y + 2 * pair;
+        store(place, row < rows ? count : 0, whole && row < rows, a);
+        store(place + box.dst_pitch, row + 1 < rows ? count : 0, whole && row + 1 < rows, b);
     }
 }
 
