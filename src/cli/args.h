@@ -26,6 +26,10 @@ typedef enum twi_command_id {
     TWI_GRADIENT,
     TWI_TOPHAT,
     TWI_BLACKHAT,
+    TWI_TRANSPOSE,
+    TWI_ROTATE,
+    TWI_FLIP,
+    TWI_LUT,
     TWI_VERIFY,
     TWI_BENCH,
     TWI_TUNE,
@@ -89,6 +93,7 @@ struct twi_args {
     const char *row;
     const char *column;
     const char *footprint;
+    const char *table;   /* a file's name [NULL] */
     double divisor;      /* [1] */
     bool divisor_is_sum; /* of the mask */
     double offset;
@@ -96,6 +101,8 @@ struct twi_args {
     double sigma_y;
     double truncate; /* [4] */
     tw_direction direction;
+    int32_t degrees; /* [0: not given] */
+    tw_turn flip;    /* [0: not given] */
     tw_shape shape;
     int32_t iterations; /* [1] */
     int64_t rank;       /* [-1] */

@@ -108,11 +108,10 @@ static twi_exit check_options(const twi_args *args, twi_command_id filter)
 
 enum { LARGEST = 8 /* bytes of the largest element: the alignment that suits all */ };
 
-static tw_image described(const twi_args *args, int64_t address, tw_type type)
+static tw_image described(const twi_args *args, int64_t address, int64_t width, int64_t height, tw_type type)
 {
-    const int64_t pitch = args->image_width * args->channels * (int64_t)tw_type_size(type);
-    const tw_image image = {
-        (void *)(uintptr_t)address, args->image_width, args->image_height, pitch, args->channels, type, TW_HOST};
+    const int64_t pitch = width * args->channels * (int64_t)tw_type_size(type);
+    const tw_image image = {(void *)(uintptr_t)address, width, height, pitch, args->channels, type, TW_HOST};
     return image;
 }
 
@@ -135,9 +134,12 @@ twi_exit twi_describe_problem(const twi_args *args, twi_recipe *recipe, tw_probl
     if (__builtin_mul_overflow(pitch, args->image_height, &bytes) || bytes > INT64_MAX / 4)
         return twi_complain(TWI_EXIT_MEMORY, "--size %" PRId64 "x%" PRId64 ": such an image fits no memory",
                             args->image_width, args->image_height);
-    const tw_image src = described(args, LARGEST, type);
-    const tw_image dst =
-        described(args, bytes / LARGEST * LARGEST + 2 * (int64_t)LARGEST, args->to == TW_TYPE_COUNT ? type : args->to);
+    const tw_image src = described(args, LARGEST, args->image_width, args->image_height, type);
+    result = twi_recipe_fit(args, filter, &src, args->to, recipe);
+    if (result != TWI_EXIT_DONE)
+        return result;
+    const tw_image dst = described(args, bytes / LARGEST * LARGEST + 2 * (int64_t)LARGEST, recipe->out_width,
+                                   recipe->out_height, recipe->out_type);
     const tw_status status = twi_recipe_problem(args, filter, recipe, &src, &dst, problem);
     return status == TW_OK ? TWI_EXIT_DONE : twi_complain_status(status);
 }

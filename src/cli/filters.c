@@ -25,24 +25,25 @@ static uint64_t memory_bound(void)
     return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page / 2 : UINT64_MAX;
 }
 
-static tw_type output_type(const filter *f)
-{
-    return f->args->type == TW_TYPE_COUNT ? f->input.image.type : f->args->type;
-}
-
-static twi_exit read_input(filter *f)
+/* Reads the input; *src is the part of it that is asked for. */
+static twi_exit read_input(filter *f, tw_image *src)
 {
     const twi_args *args = f->args;
-    const tw_image *image = &f->input.image;
-    const bool weighs = f->recipe.mask.integers || f->recipe.mask.floats;
     twi_io_status status = twi_io_read(args->operands[0], args->page, memory_bound(), &f->input);
     if (status != TWI_IO_OK)
         return twi_complain_io(status);
     f->format = twi_io_format(&f->input);
-    if (!weighs && output_type(f) != image->type)
-        return twi_complain(TWI_EXIT_USAGE, "--dtype %s: %s keeps the input's type, which is %s: leave --dtype out",
-                            tw_type_name(args->type), args->command->name, tw_type_name(image->type));
-    status = twi_io_can_write(args->operands[1], f->format, output_type(f), image->channels);
+    *src = f->input.image;
+    if (args->view_width > 0) {
+        const tw_status seen =
+            tw_image_view(&f->input.image, args->view_x, args->view_y, args->view_width, args->view_height, src);
+        if (seen != TW_OK)
+            return twi_complain_status(seen);
+    }
+    const twi_exit result = twi_recipe_fit(args, f->id, src, args->type, &f->recipe);
+    if (result != TWI_EXIT_DONE)
+        return result;
+    status = twi_io_can_write(args->operands[1], f->format, f->recipe.out_type, src->channels);
     return status == TWI_IO_OK ? TWI_EXIT_DONE : twi_complain_io(status);
 }
 
@@ -114,7 +115,9 @@ static twi_exit write_output(filter *f)
     f->output.metadata = f->input.metadata;
     f->input.metadata = NULL;
     twi_io_crop(&f->output, f->args->view_x, f->args->view_y);
-    const twi_io_status status = twi_io_write(f->args->operands[1], f->format, &f->output, &lost);
+    twi_io_status status = f->recipe.turn ? twi_io_turn(&f->output, f->recipe.turn) : TWI_IO_OK;
+    if (status == TWI_IO_OK)
+        status = twi_io_write(f->args->operands[1], f->format, &f->output, &lost);
     if (status != TWI_IO_OK)
         return twi_complain_io(status);
     if (lost[0] != '\0' && !f->args->quiet)
@@ -130,17 +133,12 @@ static twi_exit filter_image(filter *f)
         return twi_complain(TWI_EXIT_USAGE, "output '-' is a terminal: redirect stdout, or name a file");
     twi_exit result = twi_recipe_take(args, f->id, false, &f->recipe);
     if (result == TWI_EXIT_DONE)
-        result = read_input(f);
+        result = read_input(f, &src);
     if (result != TWI_EXIT_DONE)
         return result;
-    src = f->input.image;
-    if (args->view_width > 0) {
-        const tw_status status =
-            tw_image_view(&f->input.image, args->view_x, args->view_y, args->view_width, args->view_height, &src);
-        if (status != TW_OK)
-            return twi_complain_status(status);
-    }
-    const twi_io_status status = twi_io_create(src.width, src.height, src.channels, output_type(f), &f->output);
+    const twi_recipe *recipe = &f->recipe;
+    const twi_io_status status =
+        twi_io_create(recipe->out_width, recipe->out_height, src.channels, recipe->out_type, &f->output);
     if (status != TWI_IO_OK)
         return twi_complain_io(status);
     result = morphologies[f->id] ? morph(f, &src) : solve(f, &src);

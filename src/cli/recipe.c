@@ -306,6 +306,25 @@ static twi_exit take_gaussian(const twi_args *args, twi_recipe *recipe)
                         (int)args->window.width, (int)args->window.height);
 }
 
+/* ---- Turns ----------------------------------------------------------------------------------------- */
+
+static twi_exit take_rotation(const twi_args *args, twi_recipe *recipe)
+{
+    if (args->degrees == 0)
+        return twi_complain(TWI_EXIT_USAGE, "rotate needs --degrees: 90, 180 or 270, clockwise");
+    recipe->turn = args->degrees == 90 ? TW_ROTATE_90 : args->degrees == 180 ? TW_ROTATE_180 : TW_ROTATE_270;
+    return TWI_EXIT_DONE;
+}
+
+static twi_exit take_flip(const twi_args *args, twi_recipe *recipe)
+{
+    recipe->turn = args->flip;
+    if (recipe->turn == 0)
+        return twi_complain(TWI_EXIT_USAGE,
+                            "flip needs --axis: horizontal (exchanges left and right), vertical or both");
+    return TWI_EXIT_DONE;
+}
+
 /* ---- All ----------------------------------------------------------------------------------------- */
 
 twi_exit twi_recipe_take(const twi_args *args, twi_command_id filter, bool invent, twi_recipe *recipe)
@@ -335,6 +354,17 @@ twi_exit twi_recipe_take(const twi_args *args, twi_command_id filter, bool inven
         return take_derivative(args, TW_PREWITT, recipe);
     case TWI_LAPLACIAN:
         return take_derivative(args, TW_LAPLACIAN, recipe);
+    case TWI_TRANSPOSE:
+        recipe->turn = TW_TRANSPOSE;
+        return TWI_EXIT_DONE;
+    case TWI_ROTATE:
+        return take_rotation(args, recipe);
+    case TWI_FLIP:
+        return take_flip(args, recipe);
+    case TWI_LUT:
+        return args->table || invent
+                   ? TWI_EXIT_DONE
+                   : twi_complain(TWI_EXIT_USAGE, "lut needs --table: the name of a file, text or .npy");
     default:
         return take_order(args, filter, recipe);
     }
@@ -364,6 +394,10 @@ static const struct {
     [TWI_MAX] = {true, TW_OP_MAX},
     [TWI_MEDIAN] = {true, TW_OP_RANK},
     [TWI_RANK] = {true, TW_OP_RANK},
+    [TWI_TRANSPOSE] = {true, TW_OP_TRANSPOSE},
+    [TWI_ROTATE] = {true, TW_OP_TRANSPOSE},
+    [TWI_FLIP] = {true, TW_OP_TRANSPOSE},
+    [TWI_LUT] = {true, TW_OP_LUT},
 };
 
 tw_status twi_recipe_problem(const twi_args *args, twi_command_id filter, const twi_recipe *recipe, const tw_image *src,
@@ -378,6 +412,7 @@ tw_status twi_recipe_problem(const twi_args *args, twi_command_id filter, const 
     const tw_gaussian_params gaussian = {args->sigma_x,        args->sigma_y,         args->truncate,
                                          recipe->window.width, recipe->window.height, recipe->border};
     const tw_order_params order = {recipe->window, recipe->footprint, recipe->border};
+    const tw_lut_params lut = {recipe->table, recipe->table_channels};
     switch (op) {
     case TW_OP_BOX:
         return tw_box_problem(src, dst, &box, problem);
@@ -387,6 +422,10 @@ tw_status twi_recipe_problem(const twi_args *args, twi_command_id filter, const 
         return tw_sepconv_problem(src, dst, &sepconv, problem);
     case TW_OP_GAUSSIAN:
         return tw_gaussian_problem(src, dst, &gaussian, problem);
+    case TW_OP_TRANSPOSE:
+        return tw_transpose_problem(src, dst, recipe->turn, problem);
+    case TW_OP_LUT:
+        return tw_lut_problem(src, dst, &lut, problem);
     default:
         return tw_order_problem(op, src, dst, &order, recipe->rank, problem);
     }

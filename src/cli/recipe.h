@@ -12,13 +12,26 @@ typedef struct twi_recipe {
     double divisor;
     const uint8_t *footprint; /* NULL: the whole window */
     int64_t rank;             /* median and rank */
+    tw_turn turn;             /* transpose, rotate and flip; 0 for other filters */
     void *memory[2];          /* what the arrays lie in */
+
+    /* what twi_recipe_fit() adds */
+    const void *table; /* lut */
+    int32_t table_channels;
+    int64_t out_width; /* of the result */
+    int64_t out_height;
+    tw_type out_type;
 } twi_recipe;
 
 /* `invent`: where --mask, --row and --col are missing, take numbers of --window's size. On failure the line has been
    printed. Free the recipe in any case. */
 twi_exit twi_recipe_take(const twi_args *args, twi_command_id filter, bool invent, twi_recipe *recipe);
 void twi_recipe_free(twi_recipe *recipe);
+
+/* Adds what depends on the image: the result's size and type (`asked`: TW_TYPE_COUNT for the filter's choice), and a
+   table. On failure the line has been printed. */
+twi_exit twi_recipe_fit(const twi_args *args, twi_command_id filter, const tw_image *src, tw_type asked,
+                        twi_recipe *recipe);
 
 /* The filter's problem for these images; its arrays are the recipe's. Not for open and what is like it. */
 tw_status twi_recipe_problem(const twi_args *args, twi_command_id filter, const twi_recipe *recipe, const tw_image *src,

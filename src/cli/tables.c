@@ -199,6 +199,47 @@ const twi_command twi_commands[TWI_COMMAND_COUNT] = {
             {"tilewise blackhat -r 5 page.png ink.png"},
             twi_command_filter,
         },
+    [TWI_TRANSPOSE] =
+        {
+            "transpose",
+            FILTER_OPERANDS,
+            "rows become columns",
+            "Exchanges rows and columns: the pixel in column x of row y goes to column y of row x. Pixels are moved "
+            "whole. The resolution and the georeference are turned with them; an orientation becomes 1.",
+            {"tilewise transpose photo.png turned.png"},
+            twi_command_filter,
+        },
+    [TWI_ROTATE] =
+        {
+            "rotate",
+            FILTER_OPERANDS,
+            "quarter turns, clockwise",
+            "Turns the image clockwise by --degrees 90, 180 or 270. Pixels are moved whole. The resolution and the "
+            "georeference are turned with them; an orientation becomes 1.",
+            {"tilewise rotate --degrees 90 photo.jpg upright.png"},
+            twi_command_filter,
+        },
+    [TWI_FLIP] =
+        {
+            "flip",
+            FILTER_OPERANDS,
+            "mirror images",
+            "Exchanges left and right (--axis horizontal), top and bottom (vertical), or both. Pixels are moved whole. "
+            "The georeference is turned with them; an orientation becomes 1.",
+            {"tilewise flip --axis horizontal photo.png mirrored.png"},
+            twi_command_filter,
+        },
+    [TWI_LUT] =
+        {
+            "lut",
+            FILTER_OPERANDS,
+            "replace values by a table's",
+            "Each value of a u8 or u16 image is replaced by that entry of --table, which has 256 or 65536 of them: for "
+            "all channels, or in a row for each. The result has the input's type where that holds every entry, else "
+            "the first of u8, u16, i16, i32, f32 and f64 that does, unless --dtype says otherwise.",
+            {"tilewise lut --table gamma.npy photo.png brighter.png"},
+            twi_command_filter,
+        },
     [TWI_VERIFY] =
         {
             "verify",
@@ -300,9 +341,11 @@ const twi_command twi_commands[TWI_COMMAND_COUNT] = {
 #define MORPHOLOGY (FOR(OPEN) | FOR(CLOSE) | FOR(GRADIENT) | FOR(TOPHAT) | FOR(BLACKHAT))
 #define ORDERING (EXTREMES | FOR(MEDIAN) | FOR(RANK) | MORPHOLOGY)
 #define WINDOWED (FOR(BOX) | FOR(GAUSSIAN) | ORDERING)
-#define KEEPING WINDOWED /* the input's type */
-#define FILTERS (WINDOWED | WEIGHING)
-#define REPLICATING (FILTERS & ~(FOR(BOX) | EXTREMES | MORPHOLOGY))
+#define TURNING (FOR(TRANSPOSE) | FOR(ROTATE) | FOR(FLIP))
+#define KEEPING (WINDOWED | TURNING) /* the input's type */
+#define BORDERED (WINDOWED | WEIGHING)
+#define FILTERS (BORDERED | TURNING | FOR(LUT))
+#define REPLICATING (BORDERED & ~(FOR(BOX) | EXTREMES | MORPHOLOGY))
 #define PROBLEMS (FOR(BENCH) | FOR(TUNE) | FOR(EXPLAIN)) /* commands that describe an image instead of reading one */
 #define WORKING (FILTERS | FOR(VERIFY) | FOR(BENCH))
 #define EVERY ((UINT64_C(1) << TWI_COMMAND_COUNT) - 1)
@@ -346,8 +389,16 @@ const twi_option twi_options[] = {
      "the curve's width in pixels, or that along x and that along y (default 1); 0 leaves an axis alone"},
     {0, FOR(GAUSSIAN) | PROBLEMS, "truncate", "T", twi_set_truncate, "a number above 0", NULL,
      "the curve ends at ceil(T * sigma) pixels from its middle (default 4)"},
-    {0, DIRECTED | PROBLEMS, "axis", "x|y", twi_set_direction, "x or y", "x y",
+    {0, DIRECTED, "axis", "x|y", twi_set_direction, "x or y", "x y",
      "direction of the derivative: x (default) grows to the right, y downward"},
+    {0, FOR(FLIP), "axis", "NAME", twi_set_flip, "horizontal, vertical or both", "horizontal vertical both",
+     "what is exchanged: left and right (horizontal), top and bottom (vertical), or both"},
+    {0, PROBLEMS, "axis", "NAME", twi_set_any_axis, "x or y; for flip horizontal, vertical or both",
+     "x y horizontal vertical both", "direction of a derivative (default x), or what flip exchanges"},
+    {0, FOR(ROTATE) | PROBLEMS, "degrees", "N", twi_set_degrees, "90, 180 or 270", "90 180 270",
+     "how far to turn, clockwise"},
+    {0, FOR(LUT) | PROBLEMS, "table", "FILE", twi_set_table, "the name of a file", NULL,
+     "256 (u8) or 65536 (u16) numbers in a row, or a row of them for each channel: a file, text or .npy"},
     {0, ORDERING | PROBLEMS, "shape", "NAME", twi_set_shape, "rect, cross or ellipse", "rect cross ellipse",
      "which positions of the window take part: rect (default) all, cross its middle row and column, ellipse those in "
      "the ellipse that fills it"},
@@ -360,7 +411,7 @@ const twi_option twi_options[] = {
      "the value of rank N: 0 is the lowest"},
     {0, FOR(RANK) | PROBLEMS, "percentile", "P", twi_set_percentile, "a number, 0 to 100", NULL,
      "the value of rank floor(n * P / 100), at most n - 1, of n positions"},
-    {0, (FILTERS & ~(FOR(GAUSSIAN) | DERIVATIVES)) | PROBLEMS, "anchor", "X,Y", twi_set_anchor,
+    {0, (BORDERED & ~(FOR(GAUSSIAN) | DERIVATIVES)) | PROBLEMS, "anchor", "X,Y", twi_set_anchor,
      "X,Y, each 0 to the window's side less 1", NULL,
      "the window's position that lies on the output pixel (default its middle, W/2,H/2)"},
     {0, FOR(BOX), "border", "RULE", twi_set_border, BORDER_LEGAL, BORDER_WORDS, BORDER_HELP(" (default)", "", "")},
@@ -379,6 +430,8 @@ const twi_option twi_options[] = {
      "type of the output's pixels (default the input's; there is no other here)"},
     {0, WEIGHING, "dtype", "TYPE", twi_set_type, TYPE_LEGAL, TYPE_WORDS,
      "type of the output's pixels (default the input's)"},
+    {0, FOR(LUT), "dtype", "TYPE", twi_set_type, TYPE_LEGAL, TYPE_WORDS,
+     "type of the output's pixels (default the input's, if it holds the table's entries)"},
     {0, PROBLEMS, "dtype", "TYPE", twi_set_type, TYPE_LEGAL, TYPE_WORDS, "type of the image's pixels (default u8)"},
     {0, PROBLEMS, "to", "TYPE", twi_set_to, TYPE_LEGAL, TYPE_WORDS,
      "type of the result's pixels, for filters that have a choice (default the image's)"},

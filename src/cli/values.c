@@ -296,6 +296,30 @@ bool twi_set_direction(twi_args *args, const char *text)
     return strcmp(text, "x") == 0 || strcmp(text, "y") == 0;
 }
 
+bool twi_set_flip(twi_args *args, const char *text)
+{
+    args->flip = strcmp(text, "horizontal") == 0 ? TW_FLIP_HORIZONTAL
+                 : strcmp(text, "vertical") == 0 ? TW_FLIP_VERTICAL
+                                                 : TW_FLIP_BOTH;
+    return args->flip != TW_FLIP_BOTH || strcmp(text, "both") == 0;
+}
+
+bool twi_set_any_axis(twi_args *args, const char *text)
+{
+    return twi_set_direction(args, text) || twi_set_flip(args, text);
+}
+
+bool twi_set_degrees(twi_args *args, const char *text)
+{
+    return number32(text, 90, 270, &args->degrees) && args->degrees % 90 == 0;
+}
+
+bool twi_set_table(twi_args *args, const char *text)
+{
+    args->table = text;
+    return *text != '\0';
+}
+
 bool twi_set_shape(twi_args *args, const char *text)
 {
     static const char *const names[TW_SHAPE_COUNT] = {

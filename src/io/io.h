@@ -56,6 +56,11 @@ twi_io_status twi_io_write(const char *path, const char *stdout_format, const tw
    the georeference moves along. */
 void twi_io_crop(twi_io_image *image, int64_t x, int64_t y);
 
+/* Tells the metadata that the image is now the one that was read, turned; width and height are the turned one's.
+   The georeference and the resolution are turned with it. Its pixels now lie as they are to be shown: an orientation
+   becomes 1. */
+twi_io_status twi_io_turn(twi_io_image *image, tw_turn turn);
+
 /* Frees pixels and metadata and clears the struct. */
 void twi_io_free(twi_io_image *image);
 

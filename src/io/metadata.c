@@ -200,12 +200,16 @@ static double double_at(const uint8_t *data, size_t index)
     return value;
 }
 
-static void add_to_double(uint8_t *data, size_t index, double addend)
+static void put_double(uint8_t *data, size_t index, double value)
 {
-    const double value = double_at(data, index) + addend;
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
     twi_put(data + 8 * index, 8, false, bits);
+}
+
+static void add_to_double(uint8_t *data, size_t index, double addend)
+{
+    put_double(data, index, double_at(data, index) + addend);
 }
 
 /* GeoTIFF ties raster positions (i, j, k) to places by points, or by a 4x4 matrix in rows. */
@@ -228,6 +232,172 @@ void twi_io_crop(twi_io_image *image, int64_t x, int64_t y)
         }
     }
 }
+
+/* ---- Turns ----------------------------------------------------------------------------------------- */
+
+/* A turned image of width x height pixels: rows and columns were exchanged, then left and right, top and bottom. */
+typedef struct turned {
+    bool exchange;
+    bool left_right;
+    bool top_bottom;
+    double width;
+    double height;
+} turned;
+
+static void remove_tag(twi_tags *tags, uint16_t id)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < tags->count; i++) {
+        if (tags->list[i].id == id)
+            free(tags->list[i].data);
+        else
+            tags->list[kept++] = tags->list[i];
+    }
+    tags->count = kept;
+}
+
+/* The tag if it holds `count` doubles or more. */
+static const twi_tag *doubles_of(const twi_tags *tags, uint16_t id, uint64_t count)
+{
+    const twi_tag *tag = twi_tags_find(tags, id);
+    return tag && tag->type == TWI_TAG_DOUBLE && tag->count >= count ? tag : NULL;
+}
+
+/* A scale and a point, which cannot say that axes are exchanged or run backwards, as the matrix that can. */
+static bool scale_to_matrix(twi_tags *geo)
+{
+    const twi_tag *scale = doubles_of(geo, TWI_TAG_PIXEL_SCALE, 3);
+    const twi_tag *tie = doubles_of(geo, TWI_TAG_TIE_POINTS, 6);
+    uint8_t matrix[16 * 8] = {0};
+    if (!scale || !tie)
+        return true;
+    for (size_t axis = 0; axis < 3; axis++) {
+        /* rows run downward, northings upward */
+        const double step = axis == 1 ? -double_at(scale->data, axis) : double_at(scale->data, axis);
+        put_double(matrix, 5 * axis, step);
+        put_double(matrix, 4 * axis + 3, double_at(tie->data, 3 + axis) - step * double_at(tie->data, axis));
+    }
+    put_double(matrix, 15, 1);
+    remove_tag(geo, TWI_TAG_PIXEL_SCALE);
+    remove_tag(geo, TWI_TAG_TIE_POINTS);
+    return twi_tags_add(geo, TWI_TAG_TRANSFORMATION, TWI_TAG_DOUBLE, 16, matrix);
+}
+
+/* The matrix of the turned image: its positions are first turned back. */
+static void turn_matrix(uint8_t *matrix, const turned *t)
+{
+    for (size_t row = 0; row < 12; row += 4) {
+        const double right = double_at(matrix, row + t->exchange);
+        const double down = double_at(matrix, row + !t->exchange);
+        put_double(matrix, row, t->left_right ? -right : right);
+        put_double(matrix, row + 1, t->top_bottom ? -down : down);
+        add_to_double(matrix, row + 3, (t->left_right ? right * t->width : 0) + (t->top_bottom ? down * t->height : 0));
+    }
+}
+
+/* A raster position. */
+static void turn_point(uint8_t *data, size_t point, const turned *t)
+{
+    const double x = double_at(data, point + t->exchange);
+    const double y = double_at(data, point + !t->exchange);
+    put_double(data, point, t->left_right ? t->width - x : x);
+    put_double(data, point + 1, t->top_bottom ? t->height - y : y);
+}
+
+/* Where pixels are points, position 0 is the first one's middle: the last one's is the image's side less 1. */
+static bool pixels_are_points(const twi_tags *geo)
+{
+    enum { RASTER_TYPE = 1025, IS_POINT = 2 };
+    const twi_tag *keys = twi_tags_find(geo, TWI_TAG_GEO_KEYS);
+    for (size_t i = 4; keys && i + 4 <= keys->count; i += 4)
+        if (twi_tags_number(geo, TWI_TAG_GEO_KEYS, i, 0) == RASTER_TYPE)
+            return twi_tags_number(geo, TWI_TAG_GEO_KEYS, i + 3, 0) == IS_POINT;
+    return false;
+}
+
+static bool turn_geo(twi_tags *geo, turned t)
+{
+    if (pixels_are_points(geo)) {
+        t.width--;
+        t.height--;
+    }
+    if (!scale_to_matrix(geo))
+        return false;
+    const twi_tag *matrix = doubles_of(geo, TWI_TAG_TRANSFORMATION, 16);
+    const twi_tag *points = doubles_of(geo, TWI_TAG_TIE_POINTS, 6);
+    if (matrix)
+        turn_matrix(matrix->data, &t);
+    for (size_t point = 0; points && point + 6 <= points->count; point += 6)
+        turn_point(points->data, point, &t);
+    return true;
+}
+
+/* The EXIF block with that orientation and without what describes the pixels as they lay: thumbnail, resolution. */
+static bool turn_exif(twi_blob *exif, const turned *t, uint16_t orientation)
+{
+    enum { PIXEL_WIDTH = 0xa002, PIXEL_HEIGHT = 0xa003 };
+    twi_directories directories;
+    twi_blob made = {0};
+    twi_source source = twi_source_memory("", exif->bytes, exif->size);
+    if (!twi_directories_read(&source, 0, twi_metadata_wants, &directories))
+        return false;
+    if (t->exchange) {
+        remove_tag(&directories.exif, PIXEL_WIDTH);
+        remove_tag(&directories.exif, PIXEL_HEIGHT);
+    }
+    const bool fine = make_exif(&directories, orientation, &made);
+    twi_directories_free(&directories);
+    if (fine) {
+        free(exif->bytes);
+        *exif = made;
+    }
+    return fine;
+}
+
+/* Every tiff:Orientation, an attribute or an element, becomes 1. */
+static void turn_xmp(twi_blob *xmp)
+{
+    static const char word[] = "tiff:Orientation";
+    const size_t length = sizeof word - 1;
+    for (size_t i = 0; i + length < xmp->size; i++) {
+        if (memcmp(xmp->bytes + i, word, length) != 0)
+            continue;
+        size_t at = i + length;
+        while (at < xmp->size && strchr("=\"'> \t\r\n", xmp->bytes[at]) && xmp->bytes[at] != '\0')
+            at++;
+        if (at < xmp->size && xmp->bytes[at] >= '1' && xmp->bytes[at] <= '8')
+            xmp->bytes[at] = '1';
+    }
+}
+
+twi_io_status twi_io_turn(twi_io_image *image, tw_turn turn)
+{
+    twi_metadata *metadata = image->metadata;
+    const turned t = {
+        .exchange = (turn & 1) != 0,
+        .left_right = (turn & 2) != 0,
+        .top_bottom = (turn & 4) != 0,
+        .width = (double)image->image.width,
+        .height = (double)image->image.height,
+    };
+    if (!metadata)
+        return TWI_IO_OK;
+    if (t.exchange) {
+        const twi_resolution from = metadata->resolution;
+        for (int i = 0; i < 2; i++) {
+            metadata->resolution.numerator[i] = from.numerator[1 - i];
+            metadata->resolution.denominator[i] = from.denominator[1 - i];
+        }
+    }
+    metadata->orientation = metadata->orientation > 0 ? 1 : 0;
+    turn_xmp(&metadata->xmp);
+    if (!turn_geo(&metadata->geo, t) ||
+        (metadata->exif.size > 0 && !turn_exif(&metadata->exif, &t, metadata->orientation)))
+        return twi_io_fail(TWI_IO_MEMORY, "metadata", "out of memory");
+    return TWI_IO_OK;
+}
+
+/* ---- Writing ----------------------------------------------------------------------------------------- */
 
 static bool add_resolution(const twi_metadata *metadata, twi_tags *tags)
 {
