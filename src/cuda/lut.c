@@ -3,6 +3,7 @@
 
 #include "cuda/host.h"
 #include "cuda/lut_kernels.h"
+#include "cuda/pattern.h"
 
 enum { BLOCK_WIDTH = 32, BLOCK_HEIGHT = 8 };
 
@@ -70,6 +71,131 @@ static tw_status launch_blocks(const tw_plan *plan, const twi_job *job, kernel_t
                            lut->rows, job->stream);
 }
 
+/* ---- What the variants do to memory ------------------------------------------------------------------- */
+
+/* The thread's element column, and its row at this step. */
+static int64_t column_of(const twi_kernel *kernel, const twi_visit *visit)
+{
+    return visit->block_x * kernel->outputs_width + visit->x;
+}
+
+static int64_t row_of(const twi_kernel *kernel, const twi_visit *visit)
+{
+    return visit->block_y * kernel->outputs_height + visit->y + visit->step * kernel->block_height;
+}
+
+static bool exists(const twi_kernel *kernel, const twi_visit *visit)
+{
+    return column_of(kernel, visit) < kernel->columns && row_of(kernel, visit) < kernel->rows;
+}
+
+static int64_t address_of_source(const twi_kernel *kernel, const twi_visit *visit)
+{
+    if (!exists(kernel, visit))
+        return TWI_NO_ADDRESS;
+    return row_of(kernel, visit) * kernel->src_pitch +
+           column_of(kernel, visit) * (int64_t)tw_type_size(kernel->problem->type);
+}
+
+static int64_t address_of_output(const twi_kernel *kernel, const twi_visit *visit)
+{
+    if (!exists(kernel, visit))
+        return TWI_NO_ADDRESS;
+    return row_of(kernel, visit) * kernel->dst_pitch +
+           column_of(kernel, visit) * (int64_t)tw_type_size(kernel->problem->out_type);
+}
+
+/* The entry of the element's channel and value. */
+static int64_t address_of_entry(const twi_kernel *kernel, const twi_visit *visit)
+{
+    const tw_problem *problem = kernel->problem;
+    const int64_t element = column_of(kernel, visit);
+    const int bits = 8 * (int)tw_type_size(problem->type);
+    if (!exists(kernel, visit))
+        return TWI_NO_ADDRESS;
+    const int64_t entry = (element % problem->table_channels << bits) + twi_explained_pixel(kernel, element, bits);
+    return entry * (int64_t)tw_type_size(problem->out_type);
+}
+
+/* Each thread of a block does so many rows: an element read, looked up in `space`, and written. */
+static void declare_look_up(twi_kernel *kernel, twi_space space)
+{
+    const int64_t rows = kernel->outputs_height / kernel->block_height;
+    const int32_t out_bytes = (int32_t)tw_type_size(kernel->problem->out_type);
+    const twi_access source = {.what = "source",
+                               .space = TWI_SPACE_GLOBAL,
+                               .bytes = (int32_t)tw_type_size(kernel->problem->type),
+                               .steps = rows,
+                               .address = address_of_source};
+    const twi_access entry = {
+        .what = "table", .space = space, .bytes = out_bytes, .steps = rows, .address = address_of_entry};
+    const twi_access output = {.what = "output",
+                               .space = TWI_SPACE_GLOBAL,
+                               .store = true,
+                               .bytes = out_bytes,
+                               .steps = rows,
+                               .address = address_of_output};
+    twi_declare(kernel, source);
+    twi_declare(kernel, entry);
+    twi_declare(kernel, output);
+    kernel->by_pixels = true;
+}
+
+static void explain_blocks(twi_kernel *kernel, twi_space space, kernel_table table)
+{
+    twi_cuda_declare_blocks(kernel, BLOCK_WIDTH, BLOCK_HEIGHT);
+    declare_look_up(kernel, space);
+    kernel->function = kernel_of(kernel->problem, table);
+}
+
+static void explain_constant(twi_kernel *kernel)
+{
+    explain_blocks(kernel, TWI_SPACE_CONSTANT, twi_cuda_lut_constant_kernels);
+}
+
+static void explain_global(twi_kernel *kernel)
+{
+    explain_blocks(kernel, TWI_SPACE_GLOBAL, twi_cuda_lut_global);
+}
+
+static void explain_readonly(twi_kernel *kernel)
+{
+    explain_blocks(kernel, TWI_SPACE_GLOBAL, twi_cuda_lut_readonly);
+}
+
+enum { PIECE = 16 /* bytes of the table that a thread copies at a time */ };
+
+static int64_t address_of_piece(const twi_kernel *kernel, const twi_visit *visit)
+{
+    const int64_t threads = (int64_t)kernel->block_width * kernel->block_height;
+    const int64_t piece = (int64_t)visit->y * kernel->block_width + visit->x + visit->step * threads;
+    return piece * PIECE < (int64_t)table_bytes(kernel->problem) ? piece * PIECE : TWI_NO_ADDRESS;
+}
+
+static void explain_shared(twi_kernel *kernel)
+{
+    enum { THREADS = TWI_CUDA_LUT_WIDTH * TWI_CUDA_LUT_HEIGHT };
+    const int64_t bytes = (int64_t)table_bytes(kernel->problem);
+    twi_access piece = {.what = "table, brought in",
+                        .space = TWI_SPACE_GLOBAL,
+                        .bytes = PIECE,
+                        .steps = (bytes / PIECE + THREADS - 1) / THREADS,
+                        .address = address_of_piece};
+    twi_cuda_declare_blocks(kernel, TWI_CUDA_LUT_WIDTH, TWI_CUDA_LUT_HEIGHT);
+    kernel->block_width = TWI_CUDA_LUT_WIDTH;
+    kernel->block_height = TWI_CUDA_LUT_HEIGHT;
+    kernel->outputs_width = TWI_CUDA_LUT_WIDTH;
+    kernel->outputs_height = TWI_CUDA_LUT_ROWS;
+    twi_declare(kernel, piece);
+    piece.space = TWI_SPACE_SHARED;
+    piece.store = true;
+    twi_declare(kernel, piece);
+    declare_look_up(kernel, TWI_SPACE_SHARED);
+    kernel->function = kernel_of(kernel->problem, twi_cuda_lut_shared);
+    kernel->shared = kernel->dynamic = (size_t)bytes;
+    kernel->barriers = 1;
+}
+
 /* ---- constant --------------------------------------------------------------------------------------- */
 
 static const char *refuses_constant(const tw_context *context, const tw_problem *problem)
@@ -104,6 +230,7 @@ const twi_code twi_lut_constant_cuda = {
     .cost = cost_constant,
     .prepare = prepare_constant,
     .run = run_constant,
+    .explain = explain_constant,
 };
 
 /* ---- global, readonly --------------------------------------------------------------------------------- */
@@ -130,6 +257,7 @@ const twi_code twi_lut_global_cuda = {
     .cost = cost_global,
     .prepare = prepare_global,
     .run = run_global,
+    .explain = explain_global,
 };
 
 static tw_status prepare_readonly(tw_plan *plan)
@@ -148,6 +276,7 @@ const twi_code twi_lut_readonly_cuda = {
     .cost = cost_global,
     .prepare = prepare_readonly,
     .run = run_readonly,
+    .explain = explain_readonly,
 };
 
 /* ---- shared ------------------------------------------------------------------------------------------- */
@@ -192,6 +321,7 @@ const twi_code twi_lut_shared_cuda = {
     .cost = cost_shared,
     .prepare = prepare_shared,
     .run = run_shared,
+    .explain = explain_shared,
 };
 
 /* ---- fast --------------------------------------------------------------------------------------------- */
@@ -202,6 +332,8 @@ static const char *refuses_fast(const tw_context *context, const tw_problem *pro
         return "it does 256 entries";
     if (problem->table_channels > 1)
         return "it does one table for all channels";
+    if (problem->width > INT32_MAX / 4)
+        return "the image is wider than 2^29 pixels";
     if (context && twi_cuda_state_of(context)->shared_limit < TWI_CUDA_LUT_SHARED)
         return "its tables do not fit in the device's shared memory";
     return NULL;

@@ -3,8 +3,8 @@
  * reads take one cycle whatever the pixels are. The copy of entry v for lane l lies at byte 256 v + 4 l (8 l for
  * entries of 8 bytes): one byte permutation makes the address out of 4 pixels and the lane's number.
  *
- * Blocks stay, since filling their tables is dear, and take pieces in memory's order, all at a time; a thread asks for
- * the pieces after next before it stores a result.
+ * Blocks stay, since filling their tables is dear. Their warps take segments of rows, in memory's order; the next
+ * segment is asked for before the results of one are stored.
  */
 #include "cuda/cuda.h"
 #include "cuda/lut_kernels.h"
@@ -84,56 +84,62 @@ template <> struct whole_piece<2> {
 template <int PIXELS> union pixels_of {
     typename whole_piece<PIXELS>::type whole;
     uint32_t words[(PIXELS + 3) / 4];
-    uint8_t bytes[PIXELS];
 };
 
-/* A piece of the image. */
-struct position {
+/* A segment of a row: 32 times `together` pieces. */
+struct segment {
     int64_t y;
     uint32_t x;
 };
 
-template <typename E> struct pieces {
+template <typename E> struct segments {
     static const int pixels = PIECE / (int)sizeof(E);
+    static const int together = pixels > 4 ? 2 : 4;
+    static const uint32_t pieces = 32 * together;
 
-    /* How many of the piece's pixels exist. */
-    static __device__ __forceinline__ int64_t count(const twi_cuda_lut &lut, position at)
+    const twi_cuda_lut &lut;
+    uint32_t lane;
+    uint32_t whole; /* pieces of a row that are moved at once */
+
+    __device__ __forceinline__ const uint8_t *source(int64_t y) const
     {
-        return at.y < lut.rows ? lut.columns - (int64_t)at.x * pixels : 0;
+        return (const uint8_t *)lut.src + y * lut.src_pitch;
     }
 
-    static __device__ __forceinline__ pixels_of<pixels> load(const twi_cuda_lut &lut, position at)
+    __device__ __forceinline__ E *output(int64_t y) const
     {
-        const int64_t n = count(lut, at);
-        const uint8_t *const from = (const uint8_t *)lut.src + at.y * lut.src_pitch + (int64_t)at.x * pixels;
-        pixels_of<pixels> in = {};
-        if (lut.vectors && n >= pixels) {
-            in.whole = *(const typename whole_piece<pixels>::type *)from;
-        } else {
-#pragma unroll
-            for (int i = 0; i < pixels; i++)
-                if (i < n)
-                    in.bytes[i] = from[i];
-        }
-        return in;
+        return (E *)((char *)lut.dst + y * lut.dst_pitch);
     }
 
-    static __device__ __forceinline__ void store(const twi_cuda_lut &lut, position at, uint4 value)
+    __device__ __forceinline__ void load(segment s, pixels_of<pixels> *in) const
     {
-        const int64_t n = count(lut, at);
-        E *const to = (E *)((char *)lut.dst + at.y * lut.dst_pitch) + (int64_t)at.x * pixels;
-        union {
-            uint4 whole;
-            E entries[pixels];
-        } out = {value};
-        if (lut.vectors && n >= pixels) {
-            *(uint4 *)to = value;
-        } else {
+        const uint32_t first = s.x * pieces + lane;
+        const uint8_t *const from = source(s.y) + (int64_t)first * pixels;
+        if (s.y >= lut.rows)
+            return;
 #pragma unroll
-            for (int i = 0; i < pixels; i++)
-                if (i < n)
-                    to[i] = out.entries[i];
-        }
+        for (int i = 0; i < together; i++)
+            if (first + 32 * i < whole)
+                in[i].whole = *(const typename whole_piece<pixels>::type *)(from + 32 * i * pixels);
+    }
+
+    __device__ __forceinline__ void store(segment s, const uint4 *value) const
+    {
+        const uint32_t first = s.x * pieces + lane;
+        E *const to = output(s.y) + (int64_t)first * pixels;
+#pragma unroll
+        for (int i = 0; i < together; i++)
+            if (first + 32 * i < whole)
+                *(uint4 *)(to + 32 * i * pixels) = value[i];
+    }
+
+    /* What is no whole piece, one by one, from the table in global memory. */
+    __device__ __forceinline__ void finish(segment s) const
+    {
+        const int64_t begin = (int64_t)max(whole, s.x * pieces) * pixels;
+        const int64_t end = min(lut.columns, ((int64_t)s.x + 1) * pieces * pixels);
+        for (int64_t i = begin + lane; i < end; i += 32)
+            output(s.y)[i] = ((const E *)lut.table)[source(s.y)[i]];
     }
 };
 
@@ -142,42 +148,37 @@ static __global__ void __launch_bounds__(THREADS, TWI_CUDA_LUT_BLOCKS) lut_fast(
 {
     extern __shared__ __align__(16) char shared[];
     typedef typename lane_table<sizeof(E)>::word word;
-    const int pixels = pieces<E>::pixels;
-    const int together = pixels > 4 ? 2 : 4;
-    const uint32_t lane = threadIdx.x % 32 * (uint32_t)sizeof(word);
+    typedef segments<E> all;
+    const uint32_t lane = threadIdx.x % 32;
+    const lane_table<sizeof(E)> table = {shared, lane * (uint32_t)sizeof(word)};
+    const all here = {lut, lane, lut.vectors ? (uint32_t)(lut.columns / all::pixels) : 0};
+    const uint32_t across = (uint32_t)((lut.columns + all::pieces * all::pixels - 1) / (all::pieces * all::pixels));
+    const uint32_t warps = gridDim.x * (THREADS / 32);
+    const uint32_t number = (blockIdx.x * THREADS + threadIdx.x) / 32;
+    const segment step = {warps / across, warps % across};
+    segment at = {lut.first + number / across, number % across};
+    pixels_of<all::pixels> in[all::together] = {};
+    here.load(at, in);
+#pragma unroll
     for (int i = (int)threadIdx.x; i < 256 * 32; i += THREADS) {
         word entry = {};
         *(E *)&entry = ((const E *)lut.table)[i / 32];
-        *(word *)(shared + i / 32 * STRIDE + lane) = entry;
+        *(word *)(shared + i / 32 * STRIDE + table.lane) = entry;
     }
     __syncthreads();
-
-    const lane_table<sizeof(E)> table = {shared, lane};
-    const uint32_t across = (uint32_t)((lut.columns + pixels - 1) / pixels);
-    const uint32_t all = gridDim.x * THREADS;
-    const uint32_t number = blockIdx.x * THREADS + threadIdx.x;
-    const position step = {all / across, all % across};
-    position next = {lut.first + number / across, number % across};
-    position at[together];
-    pixels_of<pixels> in[together];
-    const auto advance = [&](int i) {
-        at[i] = next;
-        in[i] = pieces<E>::load(lut, next);
-        next.x += step.x;
-        next.y += step.y + (next.x >= across);
-        next.x -= next.x >= across ? across : 0;
-    };
+    while (at.y < lut.rows) {
+        const segment done = at;
+        uint4 out[all::together];
 #pragma unroll
-    for (int i = 0; i < together; i++)
-        advance(i);
-    while (at[0].y < lut.rows) {
-#pragma unroll
-        for (int i = 0; i < together; i++) {
-            const uint4 out = look_up(table, in[i].words);
-            const position here = at[i];
-            advance(i);
-            pieces<E>::store(lut, here, out);
-        }
+        for (int i = 0; i < all::together; i++)
+            out[i] = look_up(table, in[i].words);
+        at.x += step.x;
+        at.y += step.y + (at.x >= across);
+        at.x -= at.x >= across ? across : 0;
+        here.load(at, in);
+        here.store(done, out);
+        if ((done.x + 1) * all::pieces > here.whole)
+            here.finish(done);
     }
 }
 

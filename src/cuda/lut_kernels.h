@@ -40,9 +40,9 @@ extern const void *const twi_cuda_lut_readonly[2][TWI_CUDA_ENTRIES];
 enum { TWI_CUDA_LUT_WIDTH = 64, TWI_CUDA_LUT_HEIGHT = 16, TWI_CUDA_LUT_ROWS = 512 };
 extern const void *const twi_cuda_lut_shared[2][TWI_CUDA_ENTRIES];
 
-/* lut_fast.cu: u8 in, one table for all channels. As many blocks as the device holds take the pieces that become 16
-   bytes of dst, in turn. The tables of a block fill its dynamic shared memory. */
-enum { TWI_CUDA_LUT_THREADS = 512, TWI_CUDA_LUT_BLOCKS = 3 /* a multiprocessor */, TWI_CUDA_LUT_SHARED = 65536 };
+/* lut_fast.cu: u8 in, one table for all channels. As many blocks as the device holds take segments of rows in turn, of
+   less than 2^31 of the pieces that become 16 bytes of dst. The tables of a block fill its dynamic shared memory. */
+enum { TWI_CUDA_LUT_THREADS = 512, TWI_CUDA_LUT_BLOCKS = 2 /* a multiprocessor */, TWI_CUDA_LUT_SHARED = 65536 };
 extern const void *const twi_cuda_lut_fast[TWI_CUDA_ENTRIES];
 
 #ifdef __cplusplus

@@ -1,5 +1,6 @@
 /* transpose on CUDA: how a turn is a walk over the source, and which kernel moves its pixels. */
 #include "cuda/host.h"
+#include "cuda/pattern.h"
 #include "cuda/transpose_kernels.h"
 
 static int64_t pixel_bytes(const tw_problem *problem)
@@ -17,31 +18,40 @@ static double bytes_of(const tw_problem *problem)
     return (double)problem->width * (double)problem->height * (double)pixel_bytes(problem);
 }
 
-static twi_cuda_transpose arguments(const tw_problem *problem, const twi_job *job)
+/* The walk over the source for images of these pitches; returns where it begins there, in bytes. */
+static int64_t walk_of(const tw_problem *problem, int64_t src_pitch, int64_t dst_pitch, twi_cuda_transpose *t)
 {
     const unsigned turn = problem->turn;
     const int64_t pixel = pixel_bytes(problem);
     const bool exchange = exchanges(problem);
-    twi_cuda_transpose t = {
-        .dst = job->dst.data,
-        .right = exchange ? job->src.pitch : pixel,
-        .down = exchange ? pixel : job->src.pitch,
-        .dst_pitch = job->dst.pitch,
-        .width = job->dst.width,
-        .height = job->dst.height,
-    };
     int64_t start = 0;
+    *t = (twi_cuda_transpose){
+        .right = exchange ? src_pitch : pixel,
+        .down = exchange ? pixel : src_pitch,
+        .dst_pitch = dst_pitch,
+    };
+    twi_out_shape(problem, &t->width, &t->height);
     if (turn & TWI_TURN_LEFT_RIGHT) {
-        start += (t.width - 1) * t.right;
-        t.right = -t.right;
+        start += (t->width - 1) * t->right;
+        t->right = -t->right;
     }
     if (turn & TWI_TURN_TOP_BOTTOM) {
-        start += (t.height - 1) * t.down;
-        t.down = -t.down;
+        start += (t->height - 1) * t->down;
+        t->down = -t->down;
     }
+    return start;
+}
+
+static twi_cuda_transpose arguments(const tw_problem *problem, const twi_job *job)
+{
+    twi_cuda_transpose t;
+    const int64_t start = walk_of(problem, job->src.pitch, job->dst.pitch, &t);
     t.src = (const char *)job->src.data + start;
+    t.dst = job->dst.data;
     return t;
 }
+
+typedef const void *const kernel_table[TWI_CUDA_UNITS][4];
 
 /* What all rows of both images begin at multiples of: a power of two, TWI_CUDA_LARGEST_UNIT at most. */
 static int64_t alignment_of(const twi_job *job)
@@ -60,9 +70,193 @@ static int unit_of(int64_t pixel, int64_t alignment)
     return unit;
 }
 
-/* ---- The variants to learn from ------------------------------------------------------------------ */
+/* ---- What the variants to learn from do to memory ------------------------------------------------- */
 
-typedef const void *const kernel_table[TWI_CUDA_UNITS][4];
+/* A pixel's units of an aligned image: their bytes, and which of them a step is for. */
+static int64_t unit_bytes(const twi_kernel *kernel)
+{
+    return (int64_t)1 << unit_of(pixel_bytes(kernel->problem), TWI_CUDA_LARGEST_UNIT);
+}
+
+static int64_t units_of(const twi_kernel *kernel)
+{
+    return pixel_bytes(kernel->problem) / unit_bytes(kernel);
+}
+
+static int64_t unit_at(const twi_kernel *kernel, const twi_visit *visit)
+{
+    return visit->step % units_of(kernel) * unit_bytes(kernel);
+}
+
+/* What becomes pixel (x, y) of dst, and that pixel. */
+static int64_t address_of_source(const twi_kernel *kernel, const twi_visit *visit, int64_t x, int64_t y)
+{
+    twi_cuda_transpose t;
+    const int64_t start = walk_of(kernel->problem, kernel->src_pitch, kernel->dst_pitch, &t);
+    return x < t.width && y < t.height ? start + x * t.right + y * t.down + unit_at(kernel, visit) : TWI_NO_ADDRESS;
+}
+
+static int64_t address_of_output(const twi_kernel *kernel, const twi_visit *visit, int64_t x, int64_t y)
+{
+    int64_t width;
+    int64_t height;
+    twi_out_shape(kernel->problem, &width, &height);
+    if (x >= width || y >= height)
+        return TWI_NO_ADDRESS;
+    return y * kernel->dst_pitch + x * pixel_bytes(kernel->problem) + unit_at(kernel, visit);
+}
+
+/* The thread's place among all. */
+static int64_t across(const twi_kernel *kernel, const twi_visit *visit)
+{
+    return visit->block_x * kernel->block_width + visit->x;
+}
+
+static int64_t down(const twi_kernel *kernel, const twi_visit *visit)
+{
+    return visit->block_y * kernel->block_height + visit->y;
+}
+
+static int64_t source_by_rows(const twi_kernel *kernel, const twi_visit *visit)
+{
+    return address_of_source(kernel, visit, down(kernel, visit), across(kernel, visit));
+}
+
+static int64_t output_by_rows(const twi_kernel *kernel, const twi_visit *visit)
+{
+    return address_of_output(kernel, visit, down(kernel, visit), across(kernel, visit));
+}
+
+static int64_t source_by_columns(const twi_kernel *kernel, const twi_visit *visit)
+{
+    return address_of_source(kernel, visit, across(kernel, visit), down(kernel, visit));
+}
+
+static int64_t output_by_columns(const twi_kernel *kernel, const twi_visit *visit)
+{
+    return address_of_output(kernel, visit, across(kernel, visit), down(kernel, visit));
+}
+
+/* The row of the tile, of the source or of dst, that the thread does at this step. */
+static int64_t tile_row(const twi_kernel *kernel, const twi_visit *visit)
+{
+    return visit->y + visit->step / units_of(kernel) * TWI_CUDA_TILE_ROWS;
+}
+
+static int64_t source_of_tile(const twi_kernel *kernel, const twi_visit *visit)
+{
+    return address_of_source(kernel, visit, visit->block_x * TWI_CUDA_TILE_SIDE + tile_row(kernel, visit),
+                             visit->block_y * TWI_CUDA_TILE_SIDE + visit->x);
+}
+
+static int64_t output_of_tile(const twi_kernel *kernel, const twi_visit *visit)
+{
+    return address_of_output(kernel, visit, visit->block_x * TWI_CUDA_TILE_SIDE + visit->x,
+                             visit->block_y * TWI_CUDA_TILE_SIDE + tile_row(kernel, visit));
+}
+
+static int64_t in_tile(const twi_kernel *kernel, const twi_visit *visit, int64_t place)
+{
+    return place * pixel_bytes(kernel->problem) + unit_at(kernel, visit);
+}
+
+/* For a layout of the tile, whose pixel (column, row) lies at PLACE: what fills it and what is read. */
+#define TILE_LAYOUT(NAME, PLACE)                                                                                       \
+    static int64_t place_##NAME(int64_t row, int64_t column)                                                           \
+    {                                                                                                                  \
+        return PLACE;                                                                                                  \
+    }                                                                                                                  \
+    static int64_t filled_##NAME(const twi_kernel *kernel, const twi_visit *visit)                                     \
+    {                                                                                                                  \
+        return source_of_tile(kernel, visit) < 0                                                                       \
+                   ? TWI_NO_ADDRESS                                                                                    \
+                   : in_tile(kernel, visit, place_##NAME(tile_row(kernel, visit), visit->x));                          \
+    }                                                                                                                  \
+    static int64_t read_##NAME(const twi_kernel *kernel, const twi_visit *visit)                                       \
+    {                                                                                                                  \
+        return output_of_tile(kernel, visit) < 0                                                                       \
+                   ? TWI_NO_ADDRESS                                                                                    \
+                   : in_tile(kernel, visit, place_##NAME(visit->x, tile_row(kernel, visit)));                          \
+    }
+TILE_LAYOUT(shared, row *TWI_CUDA_TILE_SIDE + column)
+TILE_LAYOUT(padded, row *(TWI_CUDA_TILE_SIDE + 1) + column)
+TILE_LAYOUT(swizzled, row *TWI_CUDA_TILE_SIDE + (column ^ row))
+
+typedef int64_t address_function(const twi_kernel *kernel, const twi_visit *visit);
+
+static void declare_pixels(twi_kernel *kernel, const char *what, twi_space space, bool store, int64_t pixels,
+                           address_function *address)
+{
+    const twi_access access = {
+        .what = what,
+        .space = space,
+        .store = store,
+        .bytes = (int32_t)unit_bytes(kernel),
+        .steps = pixels * units_of(kernel),
+        .address = address,
+    };
+    twi_declare(kernel, access);
+}
+
+static const void *kernel_for_aligned(const twi_kernel *kernel, kernel_table table)
+{
+    return table[unit_of(pixel_bytes(kernel->problem), TWI_CUDA_LARGEST_UNIT)][units_of(kernel) - 1];
+}
+
+static void declare_tiles(twi_kernel *kernel, kernel_table table, int32_t pitch, address_function *filled,
+                          address_function *read)
+{
+    enum { PIXELS = TWI_CUDA_TILE_SIDE / TWI_CUDA_TILE_ROWS }; /* of a thread */
+    kernel->block_width = TWI_CUDA_TILE_SIDE;
+    kernel->block_height = TWI_CUDA_TILE_ROWS;
+    kernel->outputs_width = TWI_CUDA_TILE_SIDE;
+    kernel->outputs_height = TWI_CUDA_TILE_SIDE;
+    twi_out_shape(kernel->problem, &kernel->columns, &kernel->rows);
+    declare_pixels(kernel, "source", TWI_SPACE_GLOBAL, false, PIXELS, source_of_tile);
+    declare_pixels(kernel, "tile", TWI_SPACE_SHARED, true, PIXELS, filled);
+    declare_pixels(kernel, "tile", TWI_SPACE_SHARED, false, PIXELS, read);
+    declare_pixels(kernel, "output", TWI_SPACE_GLOBAL, true, PIXELS, output_of_tile);
+    kernel->function = kernel_for_aligned(kernel, table);
+    kernel->shared = (size_t)(TWI_CUDA_TILE_SIDE * pitch) * (size_t)pixel_bytes(kernel->problem);
+    kernel->barriers = 1;
+}
+
+static void explain_shared(twi_kernel *kernel)
+{
+    declare_tiles(kernel, twi_cuda_transpose_shared, TWI_CUDA_TILE_SIDE, filled_shared, read_shared);
+}
+
+static void explain_padded(twi_kernel *kernel)
+{
+    declare_tiles(kernel, twi_cuda_transpose_padded, TWI_CUDA_TILE_SIDE + 1, filled_padded, read_padded);
+}
+
+static void explain_swizzled(twi_kernel *kernel)
+{
+    declare_tiles(kernel, twi_cuda_transpose_swizzled, TWI_CUDA_TILE_SIDE, filled_swizzled, read_swizzled);
+}
+
+enum { BLOCK_WIDTH = 32, BLOCK_HEIGHT = 8 };
+
+static void explain_columns(twi_kernel *kernel)
+{
+    twi_cuda_declare_blocks(kernel, BLOCK_WIDTH, BLOCK_HEIGHT);
+    twi_out_shape(kernel->problem, &kernel->columns, &kernel->rows);
+    declare_pixels(kernel, "source", TWI_SPACE_GLOBAL, false, 1, source_by_columns);
+    declare_pixels(kernel, "output", TWI_SPACE_GLOBAL, true, 1, output_by_columns);
+    kernel->function = kernel_for_aligned(kernel, twi_cuda_transpose_columns);
+}
+
+static void explain_rows(twi_kernel *kernel)
+{
+    twi_cuda_declare_blocks(kernel, BLOCK_WIDTH, BLOCK_HEIGHT);
+    twi_out_shape(kernel->problem, &kernel->rows, &kernel->columns);
+    declare_pixels(kernel, "source", TWI_SPACE_GLOBAL, false, 1, source_by_rows);
+    declare_pixels(kernel, "output", TWI_SPACE_GLOBAL, true, 1, output_by_rows);
+    kernel->function = kernel_for_aligned(kernel, twi_cuda_transpose_rows);
+}
+
+/* ---- The variants to learn from ------------------------------------------------------------------ */
 
 static const char *refuses_flips(const tw_context *context, const tw_problem *problem)
 {
@@ -86,8 +280,6 @@ static const void *kernel_of(const tw_plan *plan, const twi_job *job, kernel_tab
     const int unit = unit_of(pixel, alignment_of(job));
     return table[unit][(pixel >> unit) - 1];
 }
-
-enum { BLOCK_WIDTH = 32, BLOCK_HEIGHT = 8 };
 
 static tw_status prepare_direct(tw_plan *plan, kernel_table table)
 {
@@ -122,6 +314,7 @@ const twi_code twi_transpose_rows_cuda = {
     .prepare = prepare_rows,
     .run = run_rows,
     .whole = true,
+    .explain = explain_rows,
 };
 
 static double cost_columns(const tw_context *context, const tw_problem *problem)
@@ -149,6 +342,7 @@ const twi_code twi_transpose_columns_cuda = {
     .prepare = prepare_columns,
     .run = launch_columns,
     .whole = true,
+    .explain = explain_columns,
 };
 
 static const twi_cuda_shape tile_shape = {
@@ -185,6 +379,7 @@ static tw_status launch_tiles(const tw_plan *plan, const twi_job *job, kernel_ta
         .prepare = prepare_##NAME,                                                                                     \
         .run = run_##NAME,                                                                                             \
         .whole = true,                                                                                                 \
+        .explain = explain_##NAME,                                                                                     \
     };
 TILE_VARIANT(shared, 0.0015)
 TILE_VARIANT(padded, 0.0009)
@@ -230,7 +425,6 @@ static tw_status launch_fast_tiles(const tw_plan *plan, const twi_job *job)
         t.down = -t.down;
         t.dst_pitch = -t.dst_pitch;
     }
-    t.vectors = alignment_of(job) == TWI_CUDA_LARGEST_UNIT;
     t.band = tiles->band;
     const twi_cuda_shape shape = {
         .block_width = TWI_CUDA_FAST_THREADS,
@@ -268,9 +462,9 @@ static bool flips_pieces(const tw_problem *problem, const twi_job *job)
 
 static tw_status run_fast(const tw_plan *plan, const twi_job *job)
 {
-    if (exchanges(&plan->problem)) /* pixels of several elements need not begin at multiples of their size */
-        return alignment_of(job) < pixel_bytes(&plan->problem) ? launch_tiles(plan, job, twi_cuda_transpose_padded)
-                                                               : launch_fast_tiles(plan, job);
+    if (exchanges(&plan->problem))
+        return alignment_of(job) == TWI_CUDA_LARGEST_UNIT ? launch_fast_tiles(plan, job)
+                                                          : launch_tiles(plan, job, twi_cuda_transpose_padded);
     return flips_pieces(&plan->problem, job) ? launch_flip(plan, job) : launch_columns(plan, job);
 }
 

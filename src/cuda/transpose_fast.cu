@@ -109,15 +109,15 @@ template <> struct element<16> {
 
 /* ---- Pieces of 16 bytes ------------------------------------------------------------------------------ */
 
-/* The first `count` elements of a piece; 16 bytes at once if all of them are wanted and `vectors` allows it. */
-template <int SIZE> static __device__ __forceinline__ uint4 load_piece(const char *from, int64_t count, bool vectors)
+/* The first `count` elements of a piece; 16 bytes at once if all of them are wanted. */
+template <int SIZE> static __device__ __forceinline__ uint4 load_piece(const char *from, int64_t count)
 {
     typedef typename element<SIZE>::type single;
     union {
         uint4 whole;
         single elements[PIECE / SIZE];
     } piece = {};
-    if (vectors && count >= PIECE / SIZE)
+    if (count >= PIECE / SIZE)
         return *(const uint4 *)from;
 #pragma unroll
     for (int i = 0; i < PIECE / SIZE; i++)
@@ -126,15 +126,14 @@ template <int SIZE> static __device__ __forceinline__ uint4 load_piece(const cha
     return piece.whole;
 }
 
-template <int SIZE>
-static __device__ __forceinline__ void store_piece(char *to, uint4 value, int64_t count, bool vectors)
+template <int SIZE> static __device__ __forceinline__ void store_piece(char *to, uint4 value, int64_t count)
 {
     typedef typename element<SIZE>::type single;
     union {
         uint4 whole;
         single elements[PIECE / SIZE];
     } piece = {value};
-    if (vectors && count >= PIECE / SIZE) {
+    if (count >= PIECE / SIZE) {
         *(uint4 *)to = value;
         return;
     }
@@ -178,7 +177,7 @@ template <int SIZE, int ACROSS, int DOWN> struct tile {
                 if (WHOLE)
                     piece[i][r] = *(const uint4 *)from;
                 else
-                    piece[i][r] = first + r < columns_left ? load_piece<SIZE>(from, lines_left - at / SIZE, t.vectors)
+                    piece[i][r] = first + r < columns_left ? load_piece<SIZE>(from, lines_left - at / SIZE)
                                                            : make_uint4(0, 0, 0, 0);
             }
         }
@@ -206,7 +205,7 @@ template <int SIZE, int ACROSS, int DOWN> struct tile {
             if (WHOLE)
                 *(uint4 *)to = piece;
             else if (y < lines_left)
-                store_piece<SIZE>(to, piece, columns_left - at / SIZE, t.vectors);
+                store_piece<SIZE>(to, piece, columns_left - at / SIZE);
         }
     }
 };
@@ -222,7 +221,7 @@ static __device__ __forceinline__ uint2 tile_here(uint32_t band_height)
 }
 
 template <int SIZE, int ACROSS, int DOWN>
-static __global__ void __launch_bounds__(THREADS, 8) transpose_fast(const twi_cuda_transpose t)
+static __global__ void __launch_bounds__(THREADS) transpose_fast(const twi_cuda_transpose t)
 {
     extern __shared__ __align__(16) char shared[];
     typedef tile<SIZE, ACROSS, DOWN> here;
@@ -231,7 +230,7 @@ static __global__ void __launch_bounds__(THREADS, 8) transpose_fast(const twi_cu
     const int64_t top = t.first + (int64_t)number.y * here::height;
     const char *const src = (const char *)t.src + left * t.right + top * SIZE;
     char *const dst = (char *)t.dst + top * t.dst_pitch + left * SIZE;
-    if (t.vectors && left + here::width <= t.width && top + here::height <= t.height) {
+    if (left + here::width <= t.width && top + here::height <= t.height) {
         here::template fill<true>(shared, t, src, 0, 0);
         __syncthreads();
         here::template empty<true>(shared, t, dst, 0, 0);
@@ -248,7 +247,7 @@ static __global__ void __launch_bounds__(THREADS, 8) transpose_fast(const twi_cu
             tile<SIZE, ACROSS, DOWN>::height, BAND                                                                     \
     }
 extern "C" const twi_cuda_transpose_fast twi_cuda_transpose_tiles[TWI_CUDA_UNITS] = {
-    TILE(1, 1, 1, 8), TILE(2, 1, 2, 8), TILE(4, 2, 2, 8), TILE(8, 2, 4, 8), TILE(16, 4, 4, 8),
+    TILE(1, 1, 1, 2), TILE(2, 1, 2, 2), TILE(4, 2, 2, 2), TILE(8, 2, 4, 2), TILE(16, 4, 4, 32),
 };
 
 /* ---- Flips -------------------------------------------------------------------------------------------- */

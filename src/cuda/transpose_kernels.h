@@ -19,8 +19,7 @@ typedef struct twi_cuda_transpose {
     int64_t height;
     int64_t left; /* where the grid starts in dst */
     int64_t first;
-    int32_t vectors; /* of fast: 1, if rows begin at multiples of 16 bytes in both images */
-    int32_t band;    /* and the height of its bands, in tiles */
+    int32_t band; /* of fast: the height of its bands, in tiles */
 } twi_cuda_transpose;
 
 /* A pixel is moved as 1 to 4 units of 1, 2, 4, 8 or 16 bytes: tables have a kernel for unit 2^i and for count - 1. */
@@ -35,7 +34,8 @@ extern const void *const twi_cuda_transpose_shared[TWI_CUDA_UNITS][4];
 extern const void *const twi_cuda_transpose_padded[TWI_CUDA_UNITS][4];
 extern const void *const twi_cuda_transpose_swizzled[TWI_CUDA_UNITS][4];
 
-/* transpose_fast.cu, for pixels of one unit. Blocks of 256 threads, and 16 KiB of dynamic shared memory for a tile. */
+/* transpose_fast.cu, for pixels of one unit and rows that begin at multiples of 16 bytes. Blocks of 256 threads, and 16
+ * KiB of dynamic shared memory for a tile. */
 enum { TWI_CUDA_FAST_THREADS = 256, TWI_CUDA_FAST_SHARED = 16384 };
 typedef struct twi_cuda_transpose_fast {
     const void *kernel;
