@@ -22,8 +22,8 @@ RULES = [
     ("src/cuda/*_kernels.h", []),
     ("src/cuda/*", ["core/*", "cuda/*.h", "<cuda_runtime_api.h>", "<omp.h>"]),
     ("src/io/*", ["tilewise.h", "core/base.h", "io/*", "<png.h>", "<jpeglib.h>", "<jerror.h>", "<tiffio.h>", "<zlib.h>"]),
-    ("src/verify/*", ["tilewise.h", "core/plan.h", "core/element.h", "core/measure.h", "core/random.h", "verify/*"]),
-    ("src/cli/*", ["tilewise.h", "io/io.h", "verify/verify.h", "verify/bench.h", "cli/*", "<jansson.h>"]),
+    ("src/verify/*", ["tilewise.h", "core/plan.h", "core/explain.h", "core/element.h", "core/measure.h", "core/random.h", "verify/*"]),
+    ("src/cli/*", ["tilewise.h", "io/io.h", "verify/verify.h", "verify/bench.h", "verify/explain.h", "cli/*", "<jansson.h>"]),
 ]
 
 STANDARD = set(

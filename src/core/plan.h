@@ -31,6 +31,9 @@ typedef struct twi_job {
     void *stream; /* CUDA: the cudaStream_t to queue on */
 } twi_job;
 
+/* What a kernel does to memory, as its variant declares it (core/explain.h). */
+typedef struct twi_kernel twi_kernel;
+
 /* What a variant's file provides: exactly one const object of this type. Members may be NULL where said. */
 typedef struct twi_code {
     /* The reason why the variant cannot do the problem, beyond its row's columns; NULL if it can.
@@ -47,6 +50,8 @@ typedef struct twi_code {
     bool whole;
     /* Frees what prepare took by its own means; may be NULL. */
     void (*release)(tw_plan *plan);
+    /* Declares the accesses of the kernel that does kernel->problem; NULL: they are not described. */
+    void (*explain)(twi_kernel *kernel);
 } twi_code;
 
 /* A row of the registry (variants.def): which implementation exists, for what, and its code. */
@@ -62,6 +67,14 @@ typedef struct twi_variant {
     const twi_code *code;
     const char *summary;
 } twi_variant;
+
+/* What a kernel takes of a multiprocessor, as the driver says. */
+typedef struct twi_occupancy {
+    int registers; /* a thread */
+    int local;     /* bytes a thread that do not fit in registers */
+    int blocks;    /* that a multiprocessor holds at a time */
+    int threads;   /* that it holds at most */
+} twi_occupancy;
 
 typedef struct twi_backend {
     tw_backend id;
@@ -88,6 +101,9 @@ typedef struct twi_backend {
        ignores it). `plan` NULL: plain copies of the same images, what every figure is compared with. */
     tw_status (*time)(tw_context *context, tw_plan *plan, const tw_image *src, const tw_image *dst, size_t pairs,
                       int launches, bool graph, double *milliseconds);
+    /* Of blocks of so many threads and bytes of dynamic shared memory; NULL where the back end has no kernels. */
+    tw_status (*occupancy)(tw_context *context, const void *kernel, int threads, size_t dynamic,
+                           twi_occupancy *occupancy);
 } twi_backend;
 
 extern const twi_variant twi_variants[];

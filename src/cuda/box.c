@@ -1,5 +1,6 @@
 /* box on CUDA, the variants to learn from: their parameters, and their kernels chosen by type. */
 #include "cuda/host.h"
+#include "cuda/pattern.h"
 
 /* Estimates in nanoseconds of the work of these variants: all read each window position once an output. */
 static double cost_per_position(const tw_problem *problem, double output, double position)
@@ -34,10 +35,19 @@ static tw_status run_direct(const tw_plan *plan, const twi_job *job)
                                job->stream);
 }
 
+static void explain_direct(twi_kernel *kernel)
+{
+    twi_cuda_declare_blocks(kernel, BLOCK_WIDTH, BLOCK_HEIGHT);
+    twi_cuda_declare_window(kernel);
+    twi_cuda_declare_output(kernel);
+    kernel->function = twi_cuda_box_direct[kernel->problem->type];
+}
+
 const twi_code twi_box_direct_cuda = {
     .cost = cost_direct,
     .prepare = prepare_direct,
     .run = run_direct,
+    .explain = explain_direct,
 };
 
 /* ---- tiled -------------------------------------------------------------------------------------- */
@@ -75,11 +85,20 @@ static tw_status run_tiled(const tw_plan *plan, const twi_job *job)
                                job->stream);
 }
 
+static void explain_tiled(twi_kernel *kernel)
+{
+    twi_cuda_declare_blocks(kernel, BLOCK_WIDTH, BLOCK_HEIGHT);
+    twi_cuda_declare_tile(kernel);
+    twi_cuda_declare_output(kernel);
+    kernel->function = twi_cuda_box_tiled[kernel->problem->type];
+}
+
 const twi_code twi_box_tiled_cuda = {
     .refuses = refuses_tiled,
     .cost = cost_tiled,
     .prepare = prepare_tiled,
     .run = run_tiled,
+    .explain = explain_tiled,
 };
 
 /* ---- texture ------------------------------------------------------------------------------------ */
@@ -112,10 +131,19 @@ static tw_status run_texture(const tw_plan *plan, const twi_job *job)
                            job->stream);
 }
 
+static void explain_texture(twi_kernel *kernel)
+{
+    twi_cuda_declare_blocks(kernel, BLOCK_WIDTH, BLOCK_HEIGHT);
+    twi_cuda_declare_texture(kernel);
+    twi_cuda_declare_output(kernel);
+    kernel->function = twi_cuda_box_texture_kernels[kernel->problem->type];
+}
+
 const twi_code twi_box_texture_cuda = {
     .refuses = twi_cuda_refuses_texture,
     .cost = cost_texture,
     .prepare = prepare_texture,
     .run = run_texture,
     .release = twi_cuda_release_texture,
+    .explain = explain_texture,
 };

@@ -4,6 +4,7 @@
 
 #include "core/exact.h"
 #include "cuda/host.h"
+#include "cuda/pattern.h"
 
 _Static_assert(sizeof(twi_cuda_correlate_constant) <= 4096, "a kernel has at most 4096 bytes of parameters");
 
@@ -171,6 +172,13 @@ static double cost_per_position(const tw_problem *problem, double output, double
 
 enum { BLOCK_WIDTH = 32, BLOCK_HEIGHT = 8 };
 
+/* The mask, of which a thread reads a value with each position of its window. */
+static void declare_mask(twi_kernel *kernel, bool constant, bool paths)
+{
+    const int32_t bytes = (int32_t)twi_cuda_value_size(twi_cuda_sum_of(kernel->problem));
+    twi_cuda_declare_values(kernel, "mask", constant ? TWI_SPACE_CONSTANT : TWI_SPACE_GLOBAL, bytes, paths);
+}
+
 static double cost_direct(const tw_context *context, const tw_problem *problem)
 {
     (void)context;
@@ -191,11 +199,21 @@ static tw_status run_direct(const tw_plan *plan, const twi_job *job)
     return launch(plan, job, kernel_of(twi_cuda_correlate_direct, &plan->problem), &shape, true, NULL);
 }
 
+static void explain_direct(twi_kernel *kernel)
+{
+    twi_cuda_declare_blocks(kernel, BLOCK_WIDTH, BLOCK_HEIGHT);
+    twi_cuda_declare_window(kernel);
+    declare_mask(kernel, true, true);
+    twi_cuda_declare_output(kernel);
+    kernel->function = kernel_of(twi_cuda_correlate_direct, kernel->problem);
+}
+
 const twi_code twi_correlate_direct_cuda = {
     .refuses = refuses_large,
     .cost = cost_direct,
     .prepare = prepare_direct,
     .run = run_direct,
+    .explain = explain_direct,
 };
 
 static double cost_readonly(const tw_context *context, const tw_problem *problem)
@@ -219,10 +237,20 @@ static tw_status run_readonly(const tw_plan *plan, const twi_job *job)
     return launch(plan, job, kernel_of(twi_cuda_correlate_readonly, &plan->problem), &shape, false, NULL);
 }
 
+static void explain_readonly(twi_kernel *kernel)
+{
+    twi_cuda_declare_blocks(kernel, BLOCK_WIDTH, BLOCK_HEIGHT);
+    twi_cuda_declare_window(kernel);
+    declare_mask(kernel, false, true);
+    twi_cuda_declare_output(kernel);
+    kernel->function = kernel_of(twi_cuda_correlate_readonly, kernel->problem);
+}
+
 const twi_code twi_correlate_readonly_cuda = {
     .cost = cost_readonly,
     .prepare = prepare_readonly,
     .run = run_readonly,
+    .explain = explain_readonly,
 };
 
 /* ---- tiled ------------------------------------------------------------------------------------------ */
@@ -268,11 +296,21 @@ static tw_status run_tiled(const tw_plan *plan, const twi_job *job)
     return launch(plan, job, kernel_tiled(&plan->problem), &shape, is_constant(&plan->problem), NULL);
 }
 
+static void explain_tiled(twi_kernel *kernel)
+{
+    twi_cuda_declare_blocks(kernel, TILE_OUTPUTS_WIDTH, TILE_OUTPUTS_HEIGHT);
+    twi_cuda_declare_tile(kernel);
+    declare_mask(kernel, is_constant(kernel->problem), false);
+    twi_cuda_declare_output(kernel);
+    kernel->function = kernel_tiled(kernel->problem);
+}
+
 const twi_code twi_correlate_tiled_cuda = {
     .refuses = refuses_tiled,
     .cost = cost_tiled,
     .prepare = prepare_tiled,
     .run = run_tiled,
+    .explain = explain_tiled,
 };
 
 /* ---- texture ---------------------------------------------------------------------------------------- */
@@ -306,10 +344,20 @@ static tw_status run_texture(const tw_plan *plan, const twi_job *job)
     return launch(plan, job, kernel_of(twi_cuda_correlate_texture_kernels, &plan->problem), &shape, true, &texture);
 }
 
+static void explain_texture(twi_kernel *kernel)
+{
+    twi_cuda_declare_blocks(kernel, BLOCK_WIDTH, BLOCK_HEIGHT);
+    twi_cuda_declare_texture(kernel);
+    declare_mask(kernel, true, false);
+    twi_cuda_declare_output(kernel);
+    kernel->function = kernel_of(twi_cuda_correlate_texture_kernels, kernel->problem);
+}
+
 const twi_code twi_correlate_texture_cuda = {
     .refuses = refuses_texture,
     .cost = cost_texture,
     .prepare = prepare_texture,
     .run = run_texture,
     .release = twi_cuda_release_texture,
+    .explain = explain_texture,
 };

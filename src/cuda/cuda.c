@@ -433,6 +433,27 @@ static tw_status prepare_cuda(tw_plan *plan)
     return twi_cuda_leave(before, twi_cuda_reserve(plan));
 }
 
+static tw_status ask_occupancy(int device, const void *kernel, int threads, size_t dynamic, twi_occupancy *occupancy)
+{
+    struct cudaFuncAttributes attributes;
+    TWI_CUDA(cudaFuncGetAttributes(&attributes, kernel));
+    if (dynamic > (size_t)attributes.maxDynamicSharedSizeBytes)
+        TWI_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)dynamic));
+    TWI_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&occupancy->blocks, kernel, threads, dynamic));
+    TWI_CUDA(cudaDeviceGetAttribute(&occupancy->threads, cudaDevAttrMaxThreadsPerMultiProcessor, device));
+    occupancy->registers = attributes.numRegs;
+    occupancy->local = (int)attributes.localSizeBytes;
+    return TW_OK;
+}
+
+static tw_status occupancy_cuda(tw_context *context, const void *kernel, int threads, size_t dynamic,
+                                twi_occupancy *occupancy)
+{
+    int before = 0;
+    TWI_TRY(twi_cuda_enter(context, &before));
+    return twi_cuda_leave(before, ask_occupancy(context->device, kernel, threads, dynamic, occupancy));
+}
+
 const twi_backend twi_cuda_backend = {
     .id = TW_CUDA,
     .open = open_cuda,
@@ -447,4 +468,5 @@ const twi_backend twi_cuda_backend = {
     .run = run_cuda,
     .enqueue = enqueue_cuda,
     .time = twi_cuda_time,
+    .occupancy = occupancy_cuda,
 };

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "cuda/host.h"
+#include "cuda/pattern.h"
 
 enum { BLOCK_WIDTH = 32, BLOCK_HEIGHT = 8, TILE_OUTPUTS_WIDTH = 32, TILE_OUTPUTS_HEIGHT = 32 };
 
@@ -80,16 +81,28 @@ static tw_status run_direct(const tw_plan *plan, const twi_job *job)
     return launch(plan, job, kernel_direct(&plan->problem), &shape);
 }
 
+static void explain_direct(twi_kernel *kernel)
+{
+    twi_cuda_declare_blocks(kernel, BLOCK_WIDTH, BLOCK_HEIGHT);
+    twi_cuda_declare_window(kernel);
+    if (kernel->problem->footprint)
+        twi_cuda_declare_values(kernel, "footprint", TWI_SPACE_GLOBAL, 1, true);
+    twi_cuda_declare_output(kernel);
+    kernel->function = kernel_direct(kernel->problem);
+}
+
 const twi_code twi_min_direct_cuda = {
     .cost = cost_direct,
     .prepare = prepare_direct,
     .run = run_direct,
+    .explain = explain_direct,
 };
 
 const twi_code twi_max_direct_cuda = {
     .cost = cost_direct,
     .prepare = prepare_direct,
     .run = run_direct,
+    .explain = explain_direct,
 };
 
 const twi_code twi_rank_direct_cuda = {
@@ -138,11 +151,22 @@ static tw_status run_tiled(const tw_plan *plan, const twi_job *job)
     return launch(plan, job, kernel_tiled(&plan->problem), &shape);
 }
 
+static void explain_tiled(twi_kernel *kernel)
+{
+    twi_cuda_declare_blocks(kernel, TILE_OUTPUTS_WIDTH, TILE_OUTPUTS_HEIGHT);
+    twi_cuda_declare_tile(kernel);
+    if (kernel->problem->footprint)
+        twi_cuda_declare_values(kernel, "footprint", TWI_SPACE_GLOBAL, 1, false);
+    twi_cuda_declare_output(kernel);
+    kernel->function = kernel_tiled(kernel->problem);
+}
+
 const twi_code twi_min_tiled_cuda = {
     .refuses = refuses_tiled,
     .cost = cost_tiled,
     .prepare = prepare_tiled,
     .run = run_tiled,
+    .explain = explain_tiled,
 };
 
 const twi_code twi_max_tiled_cuda = {
@@ -150,6 +174,7 @@ const twi_code twi_max_tiled_cuda = {
     .cost = cost_tiled,
     .prepare = prepare_tiled,
     .run = run_tiled,
+    .explain = explain_tiled,
 };
 
 /* ---- network ---------------------------------------------------------------------------------------- */

@@ -1,0 +1,304 @@
+/* Follows the declared accesses of a kernel, warp by warp, and counts what memory is asked for. */
+#include <string.h>
+
+#include "verify/explain.h"
+
+enum { MOST_THREADS = 1024 };
+
+/* Addresses that are followed at most: some seconds. */
+static const double most_addresses = 2e9;
+
+/* ---- One request --------------------------------------------------------------------------------- */
+
+/* Whether the value is among the first `count`; it is added if not. */
+static bool is_known(int64_t value, int64_t *values, int *count)
+{
+    for (int i = *count - 1; i >= 0; i--)
+        if (values[i] == value)
+            return true;
+    values[(*count)++] = value;
+    return false;
+}
+
+/* Different pieces of `size` bytes that the lanes from `first` to `last` ask for. */
+static int count_pieces(const int64_t *address, int first, int last, int32_t bytes, int32_t size)
+{
+    int64_t pieces[TWI_WARP * 4]; /* at most 16 bytes of a lane, 4-byte words */
+    int count = 0;
+    for (int lane = first; lane < last; lane++)
+        for (int64_t at = address[lane]; address[lane] >= 0 && at < address[lane] + bytes; at += size)
+            (void)is_known(at / size, pieces, &count);
+    return count;
+}
+
+int twi_count_sectors(const int64_t address[TWI_WARP], int32_t bytes)
+{
+    return count_pieces(address, 0, TWI_WARP, bytes, TWI_SECTOR);
+}
+
+int twi_count_words(const int64_t address[TWI_WARP], int32_t bytes)
+{
+    return count_pieces(address, 0, TWI_WARP, bytes, TWI_WORD);
+}
+
+int twi_bank_parts(int32_t bytes)
+{
+    return bytes > TWI_WORD ? bytes / TWI_WORD : 1;
+}
+
+/* The most different words of one bank that these lanes ask for. */
+static int degree_of(const twi_banks *banks, int first, int last)
+{
+    int64_t words[TWI_WARP * 4];
+    int in_bank[TWI_BANKS] = {0};
+    int count = 0;
+    int most = 0;
+    for (int lane = first; lane < last; lane++) {
+        const int64_t address = banks->address[lane];
+        for (int64_t at = address; address >= 0 && at < address + banks->bytes; at += TWI_WORD) {
+            const int64_t word = at / TWI_WORD;
+            if (!is_known(word, words, &count) && ++in_bank[word % TWI_BANKS] > most)
+                most = in_bank[word % TWI_BANKS];
+        }
+    }
+    return most;
+}
+
+int twi_count_wavefronts(twi_banks *banks)
+{
+    const int lanes = TWI_WARP / twi_bank_parts(banks->bytes);
+    int wavefronts = 0;
+    banks->degree = 0;
+    for (int first = 0; first < TWI_WARP; first += lanes) {
+        const int degree = degree_of(banks, first, first + lanes);
+        wavefronts += degree;
+        if (degree > banks->degree)
+            banks->degree = degree;
+    }
+    return wavefronts;
+}
+
+/* Parts of the warp with a lane that takes part: the wavefronts without conflicts. */
+static int least_wavefronts(const twi_banks *banks)
+{
+    const int lanes = TWI_WARP / twi_bank_parts(banks->bytes);
+    int parts = 0;
+    for (int first = 0; first < TWI_WARP; first += lanes) {
+        bool used = false;
+        for (int lane = first; lane < first + lanes; lane++)
+            used = used || banks->address[lane] >= 0;
+        parts += used;
+    }
+    return parts;
+}
+
+static void add(twi_counts *to, const twi_counts *counts, int64_t times)
+{
+    to->requests += times * counts->requests;
+    to->elements += times * counts->elements;
+    to->sectors += times * counts->sectors;
+    to->wavefronts += times * counts->wavefronts;
+    to->conflicts += times * counts->conflicts;
+}
+
+/* A request's counts; `figure` is what its row shows: sectors, degree or cycles. */
+static twi_counts count_request(const twi_access *access, twi_banks *banks, int *figure)
+{
+    twi_counts counts = {0};
+    for (int lane = 0; lane < TWI_WARP; lane++)
+        counts.elements += banks->address[lane] != TWI_NO_ADDRESS;
+    if (counts.elements == 0)
+        return counts;
+    counts.requests = 1;
+    if (access->space == TWI_SPACE_SHARED) {
+        counts.wavefronts = twi_count_wavefronts(banks);
+        counts.conflicts = counts.wavefronts - least_wavefronts(banks);
+        *figure = banks->degree;
+    } else if (access->space == TWI_SPACE_CONSTANT) {
+        counts.wavefronts = *figure = twi_count_words(banks->address, banks->bytes);
+    } else {
+        counts.sectors = *figure = twi_count_sectors(banks->address, banks->bytes);
+    }
+    return counts;
+}
+
+/* ---- A block ------------------------------------------------------------------------------------- */
+
+static int threads_of(const twi_kernel *kernel)
+{
+    return kernel->block_width * kernel->block_height;
+}
+
+static void note(twi_explained *row, const twi_banks *banks, int figure)
+{
+    if (row->most == 0 || figure < row->least)
+        row->least = figure;
+    if (figure > row->most) {
+        row->most = figure;
+        row->worst = *banks;
+    }
+}
+
+/* The block's requests of one access; `row`: where its figures are noted, or NULL. */
+static twi_counts count_block(const twi_kernel *kernel, const twi_access *access, int64_t block_x, int64_t block_y,
+                              twi_explained *row)
+{
+    const int threads = threads_of(kernel);
+    twi_counts counts = {0};
+    twi_visit visit = {.block_x = block_x, .block_y = block_y, .path = access->path};
+    for (visit.step = 0; visit.step < access->steps; visit.step++) {
+        for (int first = 0; first < threads; first += TWI_WARP) {
+            twi_banks banks = {.bytes = access->bytes};
+            int figure = 0;
+            for (int lane = 0; lane < TWI_WARP; lane++) {
+                visit.x = (first + lane) % kernel->block_width;
+                visit.y = (first + lane) / kernel->block_width;
+                banks.address[lane] = first + lane < threads ? access->address(kernel, &visit) : TWI_NO_ADDRESS;
+            }
+            const twi_counts request = count_request(access, &banks, &figure);
+            add(&counts, &request, 1);
+            if (row && request.requests > 0)
+                note(row, &banks, figure);
+        }
+    }
+    return counts;
+}
+
+/* ---- The image ------------------------------------------------------------------------------------- */
+
+/* Blocks along an axis that stand for all: those at the ends, where windows reach over the edge, for themselves; of
+   those between, one after the other until their addresses lie to sectors as before, for those a period further. */
+typedef struct axis {
+    int64_t blocks;
+    int64_t edge;   /* blocks at either end */
+    int64_t period; /* of those between */
+} axis;
+
+static axis axis_of(int64_t outputs, int32_t per_block, int64_t reach)
+{
+    axis a = {(outputs + per_block - 1) / per_block, (reach + per_block - 1) / per_block + 1, TWI_SECTOR};
+    while (a.period > 1 && per_block % (TWI_SECTOR / (a.period / 2)) == 0)
+        a.period /= 2;
+    return a;
+}
+
+static bool is_short(const axis *a)
+{
+    return a->blocks <= 2 * a->edge + a->period;
+}
+
+static int64_t samples(const axis *a)
+{
+    return is_short(a) ? a->blocks : 2 * a->edge + a->period;
+}
+
+/* The block of a sample, and how many it stands for. */
+static int64_t sample(const axis *a, int64_t index, int64_t *times)
+{
+    const int64_t between = a->blocks - 2 * a->edge;
+    *times = 1;
+    if (is_short(a) || index < a->edge)
+        return index;
+    if (index >= a->edge + a->period)
+        return a->blocks - a->edge + (index - a->edge - a->period);
+    *times = (between - (index - a->edge) + a->period - 1) / a->period;
+    return index;
+}
+
+static void explain_access(const twi_access *access, const axis *across, const axis *down, twi_explanation *result)
+{
+    twi_explained *row = &result->accesses[result->count];
+    for (twi_explained *other = result->accesses; other < row; other++)
+        if (strcmp(other->what, access->what) == 0 && other->space == access->space && other->store == access->store)
+            row = other;
+    if (row == &result->accesses[result->count]) {
+        *row = (twi_explained){
+            .what = access->what, .space = access->space, .store = access->store, .bytes = access->bytes};
+        result->count++;
+    }
+    const twi_counts block = count_block(&result->kernel, access, result->blocks_x / 2, result->blocks_y / 2, row);
+    add(&row->block, &block, 1);
+    for (int64_t j = 0; j < samples(down); j++) {
+        for (int64_t i = 0; i < samples(across); i++) {
+            int64_t times_x;
+            int64_t times_y;
+            const int64_t block_x = sample(across, i, &times_x);
+            const int64_t block_y = sample(down, j, &times_y);
+            const twi_counts one = count_block(&result->kernel, access, block_x, block_y, NULL);
+            add(&row->image, &one, times_x * times_y);
+        }
+    }
+}
+
+static tw_status explain_all(twi_explanation *result)
+{
+    const twi_kernel *kernel = &result->kernel;
+    const tw_window *window = &kernel->problem->window;
+    const axis across =
+        axis_of(kernel->columns, kernel->outputs_width, (window->width - 1) * (int64_t)kernel->problem->channels);
+    const axis down = axis_of(kernel->rows, kernel->outputs_height, window->height - 1);
+    double addresses = 0;
+    for (size_t i = 0; i < kernel->count; i++)
+        addresses +=
+            (double)samples(&across) * (double)samples(&down) * threads_of(kernel) * (double)kernel->accesses[i].steps;
+    if (addresses > most_addresses)
+        return twi_fail(TW_ERROR_LIMIT, "%.2g addresses to follow, %.2g are the most: use a smaller window", addresses,
+                        most_addresses);
+    result->blocks_x = across.blocks;
+    result->blocks_y = down.blocks;
+    for (size_t i = 0; i < kernel->count; i++)
+        explain_access(&kernel->accesses[i], &across, &down, result);
+    return TW_OK;
+}
+
+/* ---- Variants -------------------------------------------------------------------------------------- */
+
+bool twi_is_explained(size_t index)
+{
+    return index < twi_variant_total && twi_variants[index].code->explain;
+}
+
+/* The pitch that tw_image_create() gives an image of that width. */
+static int64_t pitch_of(const tw_problem *problem, int64_t width, tw_type type)
+{
+    enum { PITCH = 256 };
+    return (width * problem->channels * (int64_t)tw_type_size(type) + PITCH - 1) / PITCH * PITCH;
+}
+
+tw_status twi_explain(size_t index, const tw_problem *problem, int32_t block_width, int32_t block_height, bool alike,
+                      twi_explanation *result)
+{
+    const twi_variant *variant = &twi_variants[index];
+    tw_problem on_device = *problem;
+    int64_t out_width;
+    int64_t out_height;
+    if (!twi_is_explained(index))
+        return twi_fail(TW_ERROR_UNSUPPORTED, "what variant %s of %s does to memory is not described", variant->name,
+                        tw_op_name(variant->op));
+    if ((int64_t)block_width * block_height > MOST_THREADS)
+        return twi_fail(TW_ERROR_ARGUMENT, "block %dx%d: blocks have at most %d threads", (int)block_width,
+                        (int)block_height, (int)MOST_THREADS);
+    on_device.memory = TW_DEVICE;
+    const char *reason = twi_refusal(variant, NULL, &on_device);
+    if (reason)
+        return twi_fail(TW_ERROR_UNSUPPORTED, "variant %s does not do this: %s", variant->name, reason);
+    twi_out_shape(problem, &out_width, &out_height);
+    *result = (twi_explanation){
+        .kernel = {.problem = problem,
+                   .block_width = block_width,
+                   .block_height = block_height,
+                   .src_pitch = pitch_of(problem, problem->width, problem->type),
+                   .dst_pitch = pitch_of(problem, out_width, problem->out_type),
+                   .alike = alike},
+    };
+    variant->code->explain(&result->kernel);
+    return explain_all(result);
+}
+
+tw_status twi_explain_occupancy(tw_context *context, const twi_explanation *explanation, twi_occupancy *occupancy)
+{
+    const twi_kernel *kernel = &explanation->kernel;
+    if (!context->backend->occupancy || !kernel->function)
+        return twi_fail(TW_ERROR_UNSUPPORTED, "registers and occupancy are the driver's, of a CUDA device");
+    return context->backend->occupancy(context, kernel->function, threads_of(kernel), kernel->dynamic, occupancy);
+}
