@@ -128,11 +128,11 @@ TWI_DEVICE void begin_staging(const twi_cuda_box &box, uint32_t shared, int64_t 
 
 /* For blocks at the image's edge: the element that each staged column is read from, -1 where it is the border's value.
  */
-template <int STAGED> TWI_DEVICE void find_columns(const twi_cuda_box &box, int64_t left, int32_t *columns)
+TWI_DEVICE void find_columns(const twi_cuda_box &box, int64_t left, int staged, int32_t *columns)
 {
-    constexpr int64_t before = STAGED; /* pixels: no element lies further left of the image */
+    const int64_t before = staged; /* pixels: no element lies further left of the image */
 #pragma unroll 1
-    for (int i = threadIdx.y * 32 + threadIdx.x; i < STAGED; i += THREADS) {
+    for (int i = threadIdx.y * 32 + threadIdx.x; i < staged; i += 32 * blockDim.y) {
         const int64_t pixel = twi_pixel(left + i + before * box.channels, box.channels) - before;
         const int64_t from = near_index(pixel, box.width, box.border);
         columns[i] = (int32_t)(from < 0 ? -1 : left + i + (from - pixel) * box.channels);
@@ -287,7 +287,7 @@ template <typename FILTER> TWI_DEVICE void march_band(const twi_cuda_box &box, F
     int32_t *columns = (int32_t *)(stages + g::columns);
     begin_staging<FILTER::KX, FILTER::KY>(box, shared, left, top, steps, s);
     if (!s.inside)
-        find_columns<g::staged>(box, s.left, columns);
+        find_columns(box, s.left, g::staged, columns);
     for (int i = 0; i < STAGES - 1; i++) {
         if (i < steps)
             stage_step<FILTER::KX>(box, i * STEP * g::pitch, columns, s);

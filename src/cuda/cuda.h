@@ -181,6 +181,56 @@ extern const void *const twi_cuda_correlate_tiled[TWI_CUDA_TYPES][TWI_CUDA_SUMS]
 extern const void *const twi_cuda_correlate_tiled_global[TWI_CUDA_TYPES][TWI_CUDA_SUMS];
 extern const void *const twi_cuda_correlate_texture_kernels[TWI_CUDA_TYPES][TWI_CUDA_SUMS];
 
+/* How the fast kernels divide an exact sum (quotient.cuh): not at all; by a float, sums below 2^23; by a multiplication
+   of 32 bits, sums below 2^31. The sum starts with `start`; `add` is added to the quotient. */
+enum { TWI_CUDA_WHOLE, TWI_CUDA_FLOAT, TWI_CUDA_MULTIPLY };
+typedef struct twi_cuda_quotient {
+    int32_t division;
+    int32_t start;
+    int32_t add;
+    float reciprocal;
+    uint32_t multiplier;
+    int32_t shift;
+} twi_cuda_quotient;
+
+/* correlate_registers.cu: u8 and f32, one channel, windows within 3x3 or 5x5 around the output. Blocks of 32 x 4
+   threads. Integer masks are cut into planes of signed bytes, the highest first. */
+enum { TWI_CUDA_PLANES = 2, TWI_CUDA_PLANE_WORDS = 13, TWI_CUDA_TAPS = 25 };
+typedef struct twi_cuda_correlate_registers {
+    twi_cuda_box box;
+    twi_cuda_quotient quotient;                             /* of integer sums */
+    uint32_t planes[TWI_CUDA_PLANES][TWI_CUDA_PLANE_WORDS]; /* bytes as the kernels multiply them */
+    float taps[TWI_CUDA_TAPS];                              /* of float sums */
+    float divisor;
+    float inverse; /* of a divisor that is a power of two, else 0 */
+    float offset;
+} twi_cuda_correlate_registers;
+typedef struct twi_cuda_taps_kernel {
+    const void *kernel; /* NULL: none */
+    int32_t width;      /* outputs of a block */
+    int32_t height;
+} twi_cuda_taps_kernel;
+/* [3x3, 5x5][planes - 1][the output's type]: u8 pixels; then float sums [3x3, 5x5][u8 or f32 pixels][type] */
+extern const twi_cuda_taps_kernel twi_cuda_correlate_integers[2][TWI_CUDA_PLANES][TWI_CUDA_TYPES];
+extern const twi_cuda_taps_kernel twi_cuda_correlate_floats[2][2][TWI_CUDA_TYPES];
+
+/* correlate_tensor.cu: u8, integer masks in planes of signed bytes, the highest first, each as banded matrices in
+   global memory: [plane][part of 32 elements along the row][row of the mask][lane][word]. Blocks of 32 x 4 k threads
+   make 128 elements of strip_height rows, 64 k a step. */
+enum { TWI_CUDA_BAND_WIDTH = 128, TWI_CUDA_BAND_HEIGHT = 64, TWI_CUDA_BAND_WARPS = 4, TWI_CUDA_BAND_WORDS = 32 * 4 };
+typedef struct twi_cuda_correlate_tensor {
+    twi_cuda_box box;
+    twi_cuda_quotient quotient;
+    const void *matrices;
+    int32_t planes;
+    int32_t parts;
+    int32_t before; /* elements from the first that a part holds to its output, a multiple of 4 */
+    int32_t staged; /* elements of a row in shared memory, a multiple of 16, */
+    int32_t pitch;  /* and bytes from row to row: an odd multiple of 16 */
+    int32_t stages; /* steps that have room in shared memory: 2, or 1 where the strip has one step alone */
+} twi_cuda_correlate_tensor;
+extern const void *const twi_cuda_correlate_tensor_kernels[TWI_CUDA_TYPES]; /* the output's type; NULL: none */
+
 /* sepconv.cu: one of the two passes over a chunk of the image, along its rows into `lines`, or down those into the
    output. A thread an element; column and row count from the chunk's first. */
 typedef struct twi_cuda_sepconv {
