@@ -128,7 +128,7 @@ static _Thread_local union {
     uint64_t table[4 * 65536]; /* for 4 channels of f64 */
 } room;
 
-/* Values of one kind: small ones, bytes, any 32 bits, or all alike. */
+/* Values of one kind: small ones, bytes, any 32 bits, some of 8 to 22 bits (sums of 24 or 32), or all alike. */
 static void random_integers(twi_random *r, uint64_t kind, int32_t *values, int32_t count)
 {
     for (int32_t i = 0; i < count; i++) {
@@ -142,6 +142,11 @@ static void random_integers(twi_random *r, uint64_t kind, int32_t *values, int32
         case 2:
             values[i] = (int32_t)(uint32_t)twi_next(r);
             break;
+        case 3: {
+            const int32_t half = (int32_t)1 << (7 + twi_below(r, 15));
+            values[i] = (int32_t)twi_below(r, 2 * (uint64_t)half) - half;
+            break;
+        }
         default:
             values[i] = 1;
             break;
@@ -179,7 +184,7 @@ static void random_mask(twi_random *r, tw_problem *problem)
 {
     static const double divisors[] = {1, 1, 9, 16, 255, -7, 1000003};
     const bool floats = twi_below(r, 4) == 0;
-    const uint64_t kind = twi_below(r, 4);
+    const uint64_t kind = twi_below(r, 5);
     const int32_t width = problem->window.width;
     const int32_t height = problem->window.height;
     if (problem->op == TW_OP_SEPCONV) {
