@@ -20,19 +20,70 @@ static bool is_full(const tw_problem *problem)
     return !problem->footprint || window_count(problem) == (int64_t)problem->window.width * problem->window.height;
 }
 
+/* The runs of the footprint, or of the whole window, in `runs` if it is not NULL. */
+static int64_t find_runs(const tw_problem *problem, twi_order_run *runs)
+{
+    const tw_window *window = &problem->window;
+    int64_t count = 0;
+    for (int32_t j = 0; j < window->height; j++) {
+        const uint8_t *row = problem->footprint ? problem->footprint + (int64_t)j * window->width : NULL;
+        for (int32_t first = 0, last = 0; first < window->width; first = last + 1) {
+            for (last = first; last < window->width && (!row || row[last]); last++) {
+            }
+            if (last == first)
+                continue;
+            if (runs) {
+                twi_order_run run = {.row = j};
+                run.first = (int64_t)first * problem->channels;
+                run.last = (int64_t)last * problem->channels;
+                while (2 << run.level <= last - first)
+                    run.level++;
+                runs[count] = run;
+            }
+            count++;
+        }
+    }
+    return count;
+}
+
+/* Windows, in positions, for which a network is the fastest: below, selecting is, for 16 bits; above, thresholds for
+   bytes, whose time does not grow, but depends on the image. */
+static bool suits_network(tw_type type, int64_t count)
+{
+    static const int64_t ends[TW_TYPE_COUNT][2] = {
+        [TW_U8] = {1, 121},
+        [TW_U16] = {25, TWI_NETWORK_POSITIONS},
+        [TW_I16] = {25, TWI_NETWORK_POSITIONS},
+        [TW_I32] = {1, TWI_NETWORK_POSITIONS},
+        [TW_F32] = {1, TWI_NETWORK_POSITIONS},
+        [TW_F64] = {1, TWI_NETWORK_POSITIONS},
+    };
+    return count >= ends[type][0] && count <= ends[type][1];
+}
+
+/* Selecting takes a time for each position and bit, a histogram one for each run. */
+static bool suits_histogram(const tw_problem *problem)
+{
+    const int64_t bits = 8 * (int64_t)tw_type_size(problem->type);
+    return bits <= 16 && bits * window_count(problem) > 150 * find_runs(problem, NULL);
+}
+
 static twi_order_method choose_method(const tw_problem *problem)
 {
     const tw_window *window = &problem->window;
     const bool ranks = problem->op == TW_OP_RANK;
+    const bool full = is_full(problem);
     const int32_t side = window->width == window->height ? window->width : 0;
-    if (is_full(problem) && (side == TWI_ORDER_SMALLEST || side == TWI_ORDER_LARGEST) &&
+    if (full && (side == TWI_ORDER_SMALLEST || side == TWI_ORDER_LARGEST) &&
         (!ranks || problem->rank == side * side / 2))
         return TWI_ORDER_BANDS;
     if (!ranks)
-        return is_full(problem) ? TWI_ORDER_SLIDE : TWI_ORDER_FOOTPRINT;
-    return is_full(problem) && problem->type == TW_U8 && window->width <= UINT8_MAX && window->height <= UINT8_MAX
-               ? TWI_ORDER_THRESHOLDS
-               : TWI_ORDER_SELECT;
+        return full ? TWI_ORDER_SLIDE : TWI_ORDER_FOOTPRINT;
+    if (full && suits_network(problem->type, window_count(problem)))
+        return TWI_ORDER_NETWORK;
+    if (full && problem->type == TW_U8 && window->width <= UINT8_MAX && window->height <= UINT8_MAX)
+        return TWI_ORDER_THRESHOLDS;
+    return suits_histogram(problem) ? TWI_ORDER_HISTOGRAM : TWI_ORDER_SELECT;
 }
 
 /* ---- The key that positions outside have -------------------------------------------------------- */
@@ -113,7 +164,13 @@ static void set_strips(twi_order_setup *setup)
     const int64_t longest = 128;
     const int64_t tiles = (setup->row + lanes * longest - 1) / (lanes * longest);
     setup->strip = (setup->row + lanes * tiles - 1) / (lanes * tiles);
+    setup->strip_pitch = setup->strip;
     setup->tile_rows = twi_min_i64(twi_max_i64(32, setup->height), 128);
+    if (setup->method == TWI_ORDER_NETWORK) {
+        const int64_t whole = setup->network.tile_width * setup->channels;
+        setup->strip_pitch = (setup->strip + whole - 1) / whole * whole;
+        setup->tile_rows = 32;
+    }
 }
 
 /* What a worker of the method keeps. Every window passes 2^31 elements of halo at most: nothing here overflows before
@@ -140,12 +197,22 @@ static bool worker_bytes(twi_order_setup *setup)
         lines *= setup->levels;
         break;
     case TWI_ORDER_THRESHOLDS:
+    case TWI_ORDER_NETWORK:
         set_strips(setup);
-        return twi_add_area(total, TWI_ORDER_VECTOR / size * setup->strip + halo, size, &offset) &&
-               twi_add_area(total, (setup->tile_rows + setup->height) * (setup->strip + halo), TWI_ORDER_VECTOR,
+        return twi_add_area(total, (TWI_ORDER_VECTOR / size + 1) * setup->strip_pitch + halo, size, &offset) &&
+               twi_add_area(total, (setup->tile_rows + setup->height) * (setup->strip_pitch + halo), TWI_ORDER_VECTOR,
                             &offset) &&
-               twi_add_area(total, setup->tile_rows * setup->strip, TWI_ORDER_VECTOR, &offset) &&
-               twi_add_area(total, 4 * (setup->strip + halo), TWI_ORDER_VECTOR, &offset);
+               twi_add_area(total, setup->tile_rows * setup->strip_pitch, TWI_ORDER_VECTOR, &offset) &&
+               twi_add_area(total,
+                            setup->method == TWI_ORDER_NETWORK ? setup->network.slots : 4 * (setup->strip + halo),
+                            TWI_ORDER_VECTOR, &offset);
+    case TWI_ORDER_HISTOGRAM:
+        setup->strip = TWI_ORDER_CHUNK;
+        setup->pitch = row_pitch(setup->strip + halo, size);
+        return twi_add_area(total, lines, setup->pitch, &offset) && twi_add_area(total, setup->strip, size, &offset) &&
+               twi_add_area(total, lines, (int64_t)sizeof(void *), &offset) &&
+               twi_add_area(total, (int64_t)1 << (8 * size), (int64_t)sizeof(uint32_t), &offset) &&
+               twi_add_area(total, (int64_t)1 << (8 * size - TWI_ORDER_COARSE), (int64_t)sizeof(uint32_t), &offset);
     default:
         break;
     }
@@ -153,32 +220,6 @@ static bool worker_bytes(twi_order_setup *setup)
     setup->pitch = row_pitch(setup->strip + halo, size);
     return twi_add_area(total, lines, setup->pitch, &offset) && twi_add_area(total, setup->strip, size, &offset) &&
            twi_add_area(total, setup->height, (int64_t)sizeof(void *), &offset);
-}
-
-/* The runs of the footprint, or of the whole window, in `runs` if it is not NULL. */
-static int64_t find_runs(const tw_problem *problem, twi_order_run *runs)
-{
-    const tw_window *window = &problem->window;
-    int64_t count = 0;
-    for (int32_t j = 0; j < window->height; j++) {
-        const uint8_t *row = problem->footprint ? problem->footprint + (int64_t)j * window->width : NULL;
-        for (int32_t first = 0, last = 0; first < window->width; first = last + 1) {
-            for (last = first; last < window->width && (!row || row[last]); last++) {
-            }
-            if (last == first)
-                continue;
-            if (runs) {
-                twi_order_run run = {.row = j};
-                run.first = (int64_t)first * problem->channels;
-                run.last = (int64_t)last * problem->channels;
-                while (2 << run.level <= last - first)
-                    run.level++;
-                runs[count] = run;
-            }
-            count++;
-        }
-    }
-    return count;
 }
 
 static int64_t find_levels(const tw_problem *problem)
@@ -219,6 +260,22 @@ static void set_window(const tw_problem *problem, twi_order_setup *setup)
     setup->after = right * problem->channels;
 }
 
+static tw_status make_network(tw_plan *plan, twi_order_network *network)
+{
+    TWI_TRY(twi_host_allocate(plan->context, sizeof *network, &plan->state));
+    memset(plan->state, 0, sizeof *network);
+    TWI_TRY(twi_order_network_make(plan->context, &plan->problem, plan->state));
+    memcpy(network, plan->state, sizeof *network);
+    return TW_OK;
+}
+
+void twi_order_release(tw_plan *plan)
+{
+    if (plan->state)
+        twi_order_network_free(plan->context, plan->state);
+    twi_host_release(plan->context, plan->state);
+}
+
 tw_status twi_order_prepare(tw_plan *plan)
 {
     const tw_problem *problem = &plan->problem;
@@ -238,9 +295,11 @@ tw_status twi_order_prepare(tw_plan *plan)
         .outside = outside_key(problem),
     };
     set_window(problem, &setup);
+    if (setup.method == TWI_ORDER_NETWORK)
+        TWI_TRY(make_network(plan, &setup.network));
     if (setup.method == TWI_ORDER_FOOTPRINT)
         setup.levels = find_levels(problem);
-    if (setup.method == TWI_ORDER_FOOTPRINT || setup.method == TWI_ORDER_SELECT)
+    if (setup.method == TWI_ORDER_FOOTPRINT || setup.method == TWI_ORDER_HISTOGRAM || setup.method == TWI_ORDER_SELECT)
         setup.run_count = find_runs(problem, NULL);
     if (!twi_mul_i64(problem->width, problem->channels, &setup.row) || !worker_bytes(&setup) ||
         !twi_add_area(&total, 1, (int64_t)sizeof setup, &setup_at) ||

@@ -8,6 +8,7 @@
 #ifndef TWI_CPU_ORDER_H
 #define TWI_CPU_ORDER_H
 
+#include "cpu/order_network.h"
 #include "cpu/rows.h"
 
 /* How a problem is computed. order.c chooses. */
@@ -16,6 +17,8 @@ typedef enum twi_order_method {
     TWI_ORDER_SLIDE,      /* min and max of a rectangle of any size */
     TWI_ORDER_FOOTPRINT,  /* min and max of a footprint: runs of positions */
     TWI_ORDER_THRESHOLDS, /* rank of a rectangle of bytes: how many lie above a threshold, for a tile at once */
+    TWI_ORDER_NETWORK,    /* rank of a small rectangle: exchanges, for a tile at once */
+    TWI_ORDER_HISTOGRAM,  /* rank of any positions, of 8 and 16 bits, many: a histogram that slides */
     TWI_ORDER_SELECT      /* rank of anything: the result's bits from the highest on */
 } twi_order_method;
 
@@ -27,6 +30,7 @@ enum {
     TWI_ORDER_ROOM = 24,                                          /* lines that their kernels keep */
     TWI_ORDER_CHUNK = 4096,                                       /* bytes of a row that are computed together */
     TWI_ORDER_PIECE = 1024, /* bytes of a row of the bands of which such lines are kept */
+    TWI_ORDER_COARSE = 4,   /* bits that coarse counts of a histogram leave out */
     TWI_ORDER_VECTOR = 32   /* bytes of a vector of strips (order_strips.tmpl.h) */
 };
 
@@ -53,12 +57,14 @@ typedef struct twi_order_setup {
     int64_t height;   /* */
     int64_t anchor_y; /* */
     int64_t rank;
-    int64_t outside;   /* the key that positions outside the image have */
-    int64_t strip;     /* elements of a row that are computed together, or of one of a tile's strips */
-    int64_t tile_rows; /* output rows of a tile of strips */
-    int64_t pitch;     /* bytes of a kept row */
-    int64_t levels;    /* footprints: kept rows of 1, 2, 4 ... positions */
+    int64_t outside;     /* the key that positions outside the image have */
+    int64_t strip;       /* elements of a row that are computed together, or of one of a tile's strips */
+    int64_t strip_pitch; /* of results: the strip, in whole tiles of a network */
+    int64_t tile_rows;   /* output rows of a tile of strips */
+    int64_t pitch;       /* bytes of a kept row */
+    int64_t levels;      /* footprints: kept rows of 1, 2, 4 ... positions */
     int64_t run_count;
+    twi_order_network network; /* of the plan's state */
     /* All below lies in the plan's scratch. */
     const twi_order_run *runs;
     const int64_t *halo; /* the element that each of the before + after elements beside a row reads, or -1 */
@@ -67,6 +73,7 @@ typedef struct twi_order_setup {
 } twi_order_setup;
 
 tw_status twi_order_prepare(tw_plan *plan);
+void twi_order_release(tw_plan *plan);
 
 double twi_order_cost_c(const tw_context *context, const tw_problem *problem);
 double twi_order_cost_avx2(const tw_context *context, const tw_problem *problem);

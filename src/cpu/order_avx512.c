@@ -8,6 +8,7 @@
         .cost = twi_order_cost_avx512,                                                                                 \
         .prepare = twi_order_prepare,                                                                                  \
         .run = run,                                                                                                    \
+        .release = twi_order_release,                                                                                  \
     }
 
 CODE(min);

@@ -170,9 +170,9 @@ INLINE void JOIN(median5_pairs, NAME)(int64_t n, int64_t c, K *room)
     }
 }
 
-/* The middle of the window of which six sorted keys are left, when its last row is put to them: of two sorted
-   rows a and b, the sixth is the lowest of a[5] and max(a[i], b[4 - i]). */
-INLINE V JOIN(median5_last, NAME)(const V *six, const K *row, int64_t c)
+/* The middle of the window of which the sorted keys p ... u are left, when its last row is put to them: of two sorted
+   rows, p and a ..., the sixth is the lowest of u and of the highest of pairs. */
+INLINE V JOIN(median5_last, NAME)(V p, V q, V r, V s, V t, V u, const K *row, int64_t c)
 {
     V a = LOAD(row), b = LOAD(row + c), d = LOAD(row + 2 * c), e = LOAD(row + 3 * c), f = LOAD(row + 4 * c);
     SWAP(a, b);
@@ -184,9 +184,9 @@ INLINE V JOIN(median5_last, NAME)(const V *six, const K *row, int64_t c)
     SWAP(a, d);
     SWAP(b, e);
     SWAP(b, d);
-    const V low = VMIN(VMAX(six[0], f), VMAX(six[1], e));
-    const V high = VMIN(VMAX(six[2], d), VMAX(six[3], b));
-    return VMIN(VMIN(low, high), VMIN(VMAX(six[4], a), six[5]));
+    const V low = VMIN(VMAX(p, f), VMAX(q, e));
+    const V high = VMIN(VMAX(r, d), VMAX(s, b));
+    return VMIN(VMIN(low, high), VMIN(VMAX(t, a), u));
 }
 
 /*
@@ -250,9 +250,8 @@ INLINE void JOIN(median5_rows, NAME)(const K *upper, const K *lower, K *const *o
         SWAP(v6, v7);
         SWAP(v8, v9);
         SWAP(a, v3);
-        const V six[] = {v6, v7, v8, v9, a, v3};
-        RESULT(first + x, JOIN(median5_last, NAME)(six, upper + x, c), stream);
-        RESULT(second + x, JOIN(median5_last, NAME)(six, lower + x, c), stream);
+        RESULT(first + x, JOIN(median5_last, NAME)(v6, v7, v8, v9, a, v3, upper + x, c), stream);
+        RESULT(second + x, JOIN(median5_last, NAME)(v6, v7, v8, v9, a, v3, lower + x, c), stream);
     }
 }
 

@@ -6,6 +6,7 @@
         .cost = twi_order_cost_c,                                                                                      \
         .prepare = twi_order_prepare,                                                                                  \
         .run = run,                                                                                                    \
+        .release = twi_order_release,                                                                                  \
     }
 
 CODE(min);

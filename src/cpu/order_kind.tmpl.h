@@ -1,10 +1,12 @@
 /*
  * All that runs for one kind of keys. The includer's, undefined at the end: NAME, K (the type), LANE (its vectors'
  * lanes), LOWEST and HIGHEST (the ends of the kind), BIAS (what lowers a key), DIRECT (elements are keys, so can be
- * read in place), RANKS (if ranks are selected among such keys).
+ * read in place), RANKS (if ranks are selected among such keys), COUNTS (if they are
+ * counted).
  */
 #include "cpu/order_lines.tmpl.h"
 #include "cpu/order_strips.tmpl.h"
+#include "cpu/order_network.tmpl.h"
 #include "cpu/order_bands.tmpl.h"
 
 #define OP_NAME min
@@ -27,6 +29,8 @@ static void JOIN(run_kind, NAME)(const twi_order_setup *setup, const twi_job *jo
 {
     if (setup->method == TWI_ORDER_BANDS)
         JOIN(run_bands, NAME)(setup, job, op);
+    else if (setup->method == TWI_ORDER_NETWORK)
+        JOIN(run_strips, NAME)(setup, job, JOIN(compute_network, NAME));
     else if (setup->method == TWI_ORDER_SLIDE)
         (op == TW_OP_MAX ? JOIN(JOIN(run_slide, max), NAME) : JOIN(JOIN(run_slide, min), NAME))(setup, job);
     else
@@ -36,6 +40,11 @@ static void JOIN(run_kind, NAME)(const twi_order_setup *setup, const twi_job *jo
 #ifdef RANKS
 #include "cpu/order_select.tmpl.h"
 #undef RANKS
+#endif
+
+#ifdef COUNTS
+#include "cpu/order_histogram.tmpl.h"
+#undef COUNTS
 #endif
 
 #undef DIRECT

@@ -58,6 +58,7 @@
 #define HIGHEST UINT8_MAX
 #define BIAS 0
 #define DIRECT true
+#define COUNTS
 #include "cpu/order_kind.tmpl.h"
 
 #define NAME u16
@@ -67,6 +68,7 @@
 #define HIGHEST UINT16_MAX
 #define BIAS 0
 #define DIRECT true
+#define COUNTS
 #include "cpu/order_kind.tmpl.h"
 
 #define NAME i16
@@ -77,6 +79,7 @@
 #define BIAS (setup->type == TW_U16 ? 32768 : 0)
 #define DIRECT true
 #define RANKS
+#define COUNTS
 #include "cpu/order_kind.tmpl.h"
 
 #define NAME i32
@@ -148,6 +151,16 @@ static void run_rank_select(const twi_order_setup *setup, const twi_job *job)
         run_select_i16(setup, job);
 }
 
+static void run_rank_histogram(const twi_order_setup *setup, const twi_job *job)
+{
+    if (setup->type == TW_U8)
+        run_histogram_u8(setup, job);
+    else if (setup->type == TW_U16)
+        run_histogram_u16(setup, job);
+    else
+        run_histogram_i16(setup, job);
+}
+
 typedef void run_function(const twi_order_setup *setup, const twi_job *job, tw_op op);
 
 static tw_status run(const tw_plan *plan, const twi_job *job)
@@ -159,6 +172,8 @@ static tw_status run(const tw_plan *plan, const twi_job *job)
     const twi_order_setup *setup = plan->scratch;
     if (setup->method == TWI_ORDER_THRESHOLDS)
         run_thresholds(setup, job);
+    else if (setup->method == TWI_ORDER_HISTOGRAM)
+        run_rank_histogram(setup, job);
     else if (setup->method == TWI_ORDER_SELECT)
         run_rank_select(setup, job);
     else

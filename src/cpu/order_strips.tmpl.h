@@ -9,9 +9,10 @@
 typedef struct JOIN(tile, NAME) {
     const twi_order_setup *setup;
     K *source;      /* of vectors: rows of `length`, the windows' rows, and one before them */
-    K *result;      /* of vectors: rows of setup->strip */
+    K *result;      /* of vectors: rows of `pitch` */
     char *room;     /* for the method */
     int64_t length; /* vectors that the windows of a strip cover in a row */
+    int64_t pitch;  /* vectors of its outputs, and what makes them whole tiles of a network */
     int64_t rows;   /* of outputs */
 } JOIN(tile, NAME);
 
@@ -66,13 +67,15 @@ typedef void JOIN(compute, NAME)(const JOIN(tile, NAME) * tile);
 static void JOIN(run_strips, NAME)(const twi_order_setup *setup, const twi_job *job, JOIN(compute, NAME) * compute)
 {
     const int64_t halo = setup->before + setup->after;
-    const int64_t length = setup->strip + halo;
+    const int64_t pitch = setup->strip_pitch;
+    const int64_t length = pitch + halo;
     const int64_t span = LANES * setup->strip;
     char *place = order_scratch(setup, job);
-    K *line = take(&place, (span + halo) * (int64_t)sizeof(K));
+    K *line = take(&place, (span + pitch + halo) * (int64_t)sizeof(K));
     K *source = take(&place, (setup->tile_rows + setup->height) * length * TWI_ORDER_VECTOR);
-    K *result = take(&place, setup->tile_rows * setup->strip * TWI_ORDER_VECTOR);
-    JOIN(tile, NAME) tile = {.setup = setup, .source = source, .result = result, .room = place, .length = length};
+    K *result = take(&place, setup->tile_rows * pitch * TWI_ORDER_VECTOR);
+    JOIN(tile, NAME)
+    tile = {.setup = setup, .source = source, .result = result, .room = place, .length = length, .pitch = pitch};
     for (int64_t y = job->first; y < job->last; y += tile.rows) {
         tile.rows = twi_min_i64(setup->tile_rows, job->last - y);
         for (int64_t first = 0; first < setup->row; first += span) {
@@ -84,7 +87,7 @@ static void JOIN(run_strips, NAME)(const twi_order_setup *setup, const twi_job *
             }
             compute(&tile);
             for (int64_t i = 0; i < tile.rows; i++) {
-                JOIN(spread, NAME)(setup, first, result + i * setup->strip * LANES, line, setup->strip);
+                JOIN(spread, NAME)(setup, first, result + i * pitch * LANES, line, setup->strip);
                 JOIN(deliver, NAME)(setup, job, y + i, start, line, n);
             }
         }
