@@ -43,7 +43,9 @@ INLINE void five_quartet(vec *quartet, five_pair upper, five_pair lower)
 
 INLINE void five_add(vec *sums, int32_t weights, const vec *data)
 {
-    UNROLL for (int p = 0; p < PHASES; p++) sums[p] = mac_bytes_vector(sums[p], OP(set1_epi32)(weights), data[p]);
+    UNROLL
+    for (int p = 0; p < PHASES; p++)
+        sums[p] = mac_bytes_vector(sums[p], OP(set1_epi32)(weights), data[p]);
 }
 
 /* The sums of 64 elements of each row of the band. */
@@ -52,20 +54,26 @@ INLINE void five_tile(const twi_conv_pass *pass, const void *const *lines, int64
     const five_weights *weights = pass->weights;
     vec above = OP_BITS(setzero)(); /* column 4 of the row before */
     five_pair pairs[FIVE + TWI_CONV_BAND - 1];
-    UNROLL for (int r = 0; r < TWI_CONV_BAND; r++) UNROLL for (int p = 0; p < PHASES; p++) sums[r][p] =
-        OP(set1_epi32)((int32_t)pass->start);
-    UNROLL for (int line = 0; line < FIVE + TWI_CONV_BAND - 1; line++)
-    {
+    UNROLL
+    for (int r = 0; r < TWI_CONV_BAND; r++) {
+        UNROLL
+        for (int p = 0; p < PHASES; p++)
+            sums[r][p] = OP(set1_epi32)((int32_t)pass->start);
+    }
+    UNROLL
+    for (int line = 0; line < FIVE + TWI_CONV_BAND - 1; line++) {
         const uint8_t *row = (const uint8_t *)lines[line] + x;
-        UNROLL for (int p = 0; p < PHASES; p++)
-        {
+        UNROLL
+        for (int p = 0; p < PHASES; p++) {
             const vec data = v_load(row + p);
-            UNROLL for (int r = 0; r < TWI_CONV_BAND; r++) if (line >= r && line - r < FIVE) sums[r][p] =
-                mac_bytes_vector(sums[r][p], OP(set1_epi32)(weights->fours[line - r]), data);
+            UNROLL
+            for (int r = 0; r < TWI_CONV_BAND; r++)
+                if (line >= r && line - r < FIVE)
+                    sums[r][p] = mac_bytes_vector(sums[r][p], OP(set1_epi32)(weights->fours[line - r]), data);
         }
     }
-    UNROLL for (int line = 0; line < FIVE + TWI_CONV_BAND - 1; line++)
-    {
+    UNROLL
+    for (int line = 0; line < FIVE + TWI_CONV_BAND - 1; line++) {
         const vec column = v_load((const uint8_t *)lines[line] + x + PHASES);
         vec data[PHASES];
         pairs[line] = five_pair_of(above, column);
@@ -90,7 +98,8 @@ INLINE void five_band(const twi_conv_setup *setup, const band *b, twi_conv_divis
     for (int64_t i = 0; i < b->n; i += PHASES * LANES) {
         vec sums[TWI_CONV_BAND][PHASES];
         five_tile(&setup->main, b->lines, b->x + i, sums);
-        UNROLL for (int r = 0; r < TWI_CONV_BAND; r++)
+        UNROLL
+        for (int r = 0; r < TWI_CONV_BAND; r++)
             v_put(b->to[r] + i, OP(shuffle_epi8)(pack_bytes(sums[r], &by, division), order), stream);
     }
 }

@@ -9,22 +9,32 @@ INLINE void fixed_band(const twi_conv_setup *setup, const band *b, int count, bo
     const int32_t *weights = pass->weights;
     for (int64_t i = 0; i < b->n; i += VEC) {
         look_ahead(b, i, 1, VEC);
-        UNROLL for (int r = 0; r < TWI_CONV_BAND; r += 2)
+        UNROLL
+        for (int r = 0; r < TWI_CONV_BAND; r += 2)
             near_tile(&setup->row, (const uint8_t *)b->rows[r] + b->x + i, (const uint8_t *)b->rows[r + 1] + b->x + i,
                       b->newest[r / 2] + 4 * (b->x + i));
         vec sums[TWI_CONV_BAND][4];
-        UNROLL for (int r = 0; r < TWI_CONV_BAND; r++) UNROLL for (int v = 0; v < 4; v++) sums[r][v] =
-            OP(set1_epi32)((int32_t)pass->start);
-        UNROLL for (int line = 0; line < count; line++)
-        {
-            UNROLL for (int v = 0; v < 4; v++)
-            {
+        UNROLL
+        for (int r = 0; r < TWI_CONV_BAND; r++) {
+            UNROLL
+            for (int v = 0; v < 4; v++)
+                sums[r][v] = OP(set1_epi32)((int32_t)pass->start);
+        }
+        UNROLL
+        for (int line = 0; line < count; line++) {
+            UNROLL
+            for (int v = 0; v < 4; v++) {
                 const vec data = v_load((const char *)b->lines[line] + 4 * (b->x + i) + v * VEC);
-                UNROLL for (int r = 0; r < TWI_CONV_BAND; r++) if (r < 2 ? line < count - 1 : line > 0) sums[r][v] =
-                    mac_words_vector(sums[r][v], OP(set1_epi32)(weights[line * TWI_CONV_BAND + r]), data);
+                UNROLL
+                for (int r = 0; r < TWI_CONV_BAND; r++)
+                    if (r < 2 ? line < count - 1 : line > 0)
+                        sums[r][v] =
+                            mac_words_vector(sums[r][v], OP(set1_epi32)(weights[line * TWI_CONV_BAND + r]), data);
             }
         }
-        UNROLL for (int r = 0; r < TWI_CONV_BAND; r++) v_put(b->to[r] + i, fixed_bytes(sums[r]), stream);
+        UNROLL
+        for (int r = 0; r < TWI_CONV_BAND; r++)
+            v_put(b->to[r] + i, fixed_bytes(sums[r]), stream);
     }
 }
 

@@ -16,13 +16,18 @@ INLINE void near_row(const twi_conv_pass *pass, const uint8_t *row, vec *sums)
         sums[v] = OP(set1_epi32)((int32_t)pass->start);
     }
     if (pass->taps->rows == 0) { /* the middle alone, twice: bytes become words without an addition */
-        UNROLL for (int v = 0; v < 4; v++) sums[v] =
-            mac_words_vector(sums[v], v_words(step->weights), OP(shuffle_epi8)(data[v], v_blocks(step->order)));
+        UNROLL
+        for (int v = 0; v < 4; v++)
+            sums[v] =
+                mac_words_vector(sums[v], v_words(step->weights), OP(shuffle_epi8)(data[v], v_blocks(step->order)));
         step++;
     }
-    for (const twi_conv_near *end = (const twi_conv_near *)pass->weights + pass->count; step < end; step++)
-        UNROLL for (int v = 0; v < 4; v++) sums[v] = mac_words_vector(
-            sums[v], v_words(step->weights), OP(maddubs_epi16)(OP(shuffle_epi8)(data[v], v_blocks(step->order)), ones));
+    for (const twi_conv_near *end = (const twi_conv_near *)pass->weights + pass->count; step < end; step++) {
+        UNROLL
+        for (int v = 0; v < 4; v++)
+            sums[v] = mac_words_vector(sums[v], v_words(step->weights),
+                                       OP(maddubs_epi16)(OP(shuffle_epi8)(data[v], v_blocks(step->order)), ones));
+    }
 }
 
 /* A line of the ring from two rows, whose first windows begin there. */
@@ -32,7 +37,8 @@ INLINE void near_tile(const twi_conv_pass *pass, const uint8_t *upper, const uin
     vec a[4], b[4];
     near_row(pass, upper, a);
     near_row(pass, lower, b);
-    UNROLL for (int v = 0; v < 4; v++)
+    UNROLL
+    for (int v = 0; v < 4; v++)
         v_store(to + v * VEC, v_select(low, OP(srli_epi32)(a[v], 8), OP(slli_epi32)(b[v], 8)));
 }
 

@@ -23,33 +23,43 @@
 
 INLINE void JOIN(mac, NAME)(V *sums, V weight, const V *data)
 {
-    UNROLL for (int c = 0; c < COLUMNS; c++) sums[c] = MAC(sums[c], weight, data[c]);
+    UNROLL
+    for (int c = 0; c < COLUMNS; c++)
+        sums[c] = MAC(sums[c], weight, data[c]);
 }
 
 /* A tile: some vectors of each row of the band, in registers until all taps are added. */
 INLINE void JOIN(sum_tile, NAME)(const twi_conv_pass *pass, const void *const *lines, int64_t x, V sums[][COLUMNS])
 {
     const W *weight = pass->weights;
-    UNROLL for (int r = 0; r < TWI_CONV_BAND; r++) UNROLL for (int c = 0; c < COLUMNS; c++) sums[r][c] =
-        START(pass->start);
+    UNROLL
+    for (int r = 0; r < TWI_CONV_BAND; r++) {
+        UNROLL
+        for (int c = 0; c < COLUMNS; c++)
+            sums[r][c] = START(pass->start);
+    }
     for (int64_t t = 0; t < pass->count; t++, weight += TWI_CONV_BAND) {
         const twi_conv_tap tap = pass->taps[t];
         const char *line = (const char *)((const T *)lines[tap.line] + x + tap.offset);
         V data[COLUMNS];
 #ifdef PAIRED
         const char *other = (const char *)((const T *)lines[tap.line] + x + tap.second);
-        UNROLL for (int c = 0; c < COLUMNS; c += 2)
-        {
+        UNROLL
+        for (int c = 0; c < COLUMNS; c += 2) {
             const vec a = LOAD(line + c / 2 * VEC);
             const vec b = LOAD(other + c / 2 * VEC);
             data[c] = OP(unpacklo_epi8)(a, b);
             data[c + 1] = OP(unpackhi_epi8)(a, b);
         }
 #else
-        UNROLL for (int c = 0; c < COLUMNS; c++) data[c] = LOAD(line + c * VEC);
+        UNROLL
+        for (int c = 0; c < COLUMNS; c++)
+            data[c] = LOAD(line + c * VEC);
 #endif
-        UNROLL for (int r = 0; r < TWI_CONV_BAND; r++) if (tap.rows >> r & 1)
-            JOIN(mac, NAME)(sums[r], SPLAT(weight[r]), data);
+        UNROLL
+        for (int r = 0; r < TWI_CONV_BAND; r++)
+            if (tap.rows >> r & 1)
+                JOIN(mac, NAME)(sums[r], SPLAT(weight[r]), data);
     }
 }
 
@@ -60,8 +70,12 @@ static void JOIN(sum, NAME)(const twi_conv_pass *pass, const void *const *lines,
     for (int64_t i = 0; i < end; i += tile) {
         V sums[TWI_CONV_BAND][COLUMNS];
         JOIN(sum_tile, NAME)(pass, lines, x + i, sums);
-        UNROLL for (int r = 0; r < TWI_CONV_BAND; r++) UNROLL for (int c = 0; c < COLUMNS; c++)
-            STORE((char *)((S *)to + r * TWI_CONV_CHUNK + i) + c * VEC, sums[r][c]);
+        UNROLL
+        for (int r = 0; r < TWI_CONV_BAND; r++) {
+            UNROLL
+            for (int c = 0; c < COLUMNS; c++)
+                STORE((char *)((S *)to + r * TWI_CONV_CHUNK + i) + c * VEC, sums[r][c]);
+        }
     }
 }
 
@@ -74,7 +88,9 @@ static void JOIN(band, NAME)(const twi_conv_setup *setup, const band *b)
         V sums[TWI_CONV_BAND][COLUMNS];
         look_ahead(b, i, sizeof(T), COLUMNS * VEC);
         JOIN(sum_tile, NAME)(&setup->main, b->lines, b->x + i, sums);
-        UNROLL for (int r = 0; r < TWI_CONV_BAND; r++) FINISH(setup, b->to[r], i, sums[r], b->stream);
+        UNROLL
+        for (int r = 0; r < TWI_CONV_BAND; r++)
+            FINISH(setup, b->to[r], i, sums[r], b->stream);
     }
 }
 #endif

@@ -33,8 +33,8 @@ INLINE void finish_f32(const twi_conv_setup *setup, char *to, int64_t x, const v
     const twi_conv_scale *scale = &setup->scale;
     const float divisor = (float)scale->float_divisor;
     const vec_float offset = OP(set1_ps)((float)scale->float_offset);
-    UNROLL for (int c = 0; c < COLUMNS; c++)
-    {
+    UNROLL
+    for (int c = 0; c < COLUMNS; c++) {
         const vec_float quotient = scale->inverts ? OP(mul_ps)(sums[c], OP(set1_ps)(1.0f / divisor))
                                                   : OP(div_ps)(sums[c], OP(set1_ps)(divisor));
         v_put((float *)(void *)to + x + c * LANES, v_canonical_f32(OP(add_ps)(quotient, offset)), stream);
