@@ -19,7 +19,7 @@
 #include "cuda/element.cuh"
 #include "cuda/march.cuh"
 
-enum { WARPS = 4, THREADS = 32 * WARPS, STAGES = 4, STEP = 16, TILES = 2 };
+enum { WARPS = 4, THREADS = 32 * WARPS, STAGES = 4, STEP = 16, TILES = 2, PART_BYTES = TWI_CUDA_PART_WORDS * 4 };
 
 /* How far a window may reach from its output in either direction: KX sets it along rows, in elements, KY down columns.
  */
@@ -34,6 +34,23 @@ template <int KX, int KY> struct geometry {
     static constexpr int unroll = groups > STAGES ? groups : STAGES; /* a multiple of both: KY is 1, 2 or 4 */
     static constexpr int columns = STAGES * STEP * pitch; /* where the table of columns lies, behind the stages */
     static constexpr int shared = columns + staged * (int)sizeof(int32_t);
+};
+
+/* The matrices of weights of PLANES bytes, if there are any, lie behind these: [plane][KX], then [odd][plane][KY]. */
+template <int KX, int KY, int PLANES> struct matrices {
+    static constexpr int parts = PLANES * (KX + 2 * KY);
+    static constexpr int place = (geometry<KX, KY>::shared + 15) / 16 * 16;
+    static constexpr int shared = place + parts * PART_BYTES;
+
+    /* Pairs of steps that begin at an odd step of the window have weights of their own. */
+    static __host__ __device__ constexpr int along(int plane, int k)
+    {
+        return plane * KX + k;
+    }
+    static __host__ __device__ constexpr int down(int plane, int place)
+    {
+        return PLANES * (KX + place % 2 * KY) + plane * KY + place / 2;
+    }
 };
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
@@ -262,6 +279,28 @@ TWI_DEVICE void store_row(uint8_t *place, bool exists, bool whole, int count, ui
     else
         store_first<2>(place, count, words);
 }
+
+/* Matrices of weights in shared memory. The march's first barrier comes before their first use. */
+template <typename MATRICES> struct weights_of {
+    uint32_t first; /* the thread's words of the first part */
+
+    TWI_DEVICE_MEMBER void bring(const void *from)
+    {
+        extern __shared__ __align__(16) uint8_t stages[];
+        uint4 *const to = (uint4 *)(stages + MATRICES::place);
+        for (int i = threadIdx.y * 32 + threadIdx.x; i < MATRICES::parts * 32; i += THREADS)
+            to[i] = __ldg((const uint4 *)from + i);
+        first = (uint32_t)__cvta_generic_to_shared(to + threadIdx.x);
+    }
+
+    TWI_DEVICE_MEMBER void load(int part, uint32_t *words)
+    {
+        asm volatile("ld.shared.v4.u32 {%0,%1,%2,%3},[%4];"
+                     : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+                     : "r"(first + part * PART_BYTES)
+                     : "memory");
+    }
+};
 
 /* A block's work. FILTER holds KX, KY, weights and a history. It is asked to
      prepare()                   its weights, while the first copies are on their way,

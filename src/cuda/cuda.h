@@ -262,20 +262,35 @@ typedef struct twi_cuda_fused {
 } twi_cuda_fused;
 extern const void *const twi_cuda_sepconv_fused[TWI_CUDA_TYPES][TWI_CUDA_SEPARABLE_SUMS];
 
-/* gaussian_tensor.cu: the matrices of weights are cut into parts of 32 of the dimension that is summed:
+/* Of kernels called tensor with weights: the matrices are cut into parts of 32 of the dimension that is summed:
    [plane][parts_x] for the sums along rows, [odd][plane][parts_y] for those down columns, each [lane][word]. */
-enum { TWI_CUDA_PART_WORDS = 32 * 4, TWI_CUDA_GAUSSIAN_TENSORS = 5 };
-typedef struct twi_cuda_gaussian {
-    twi_cuda_box box;
-    const void *weights; /* the parts, in global memory */
-} twi_cuda_gaussian;
-typedef struct twi_cuda_gaussian_kernel {
+enum { TWI_CUDA_PART_WORDS = 32 * 4 };
+typedef struct twi_cuda_band_kernel {
     const void *kernel;
     twi_cuda_band band;
     int32_t parts_x;
     int32_t parts_y;
-} twi_cuda_gaussian_kernel;
-extern const twi_cuda_gaussian_kernel twi_cuda_gaussian_tensor[TWI_CUDA_GAUSSIAN_TENSORS];
+    int32_t planes; /* bytes of a weight */
+} twi_cuda_band_kernel;
+
+/* gaussian_tensor.cu: unsigned weights of two bytes. The cheapest kernel first. */
+enum { TWI_CUDA_GAUSSIAN_TENSORS = 5 };
+typedef struct twi_cuda_gaussian {
+    twi_cuda_box box;
+    const void *weights; /* the parts, in global memory */
+} twi_cuda_gaussian;
+extern const twi_cuda_band_kernel twi_cuda_gaussian_tensor[TWI_CUDA_GAUSSIAN_TENSORS];
+
+/* sepconv_tensor.cu: signed weights of one byte, u8 out. The cheapest kernel first. */
+enum { TWI_CUDA_SEPCONV_TENSORS = 4 };
+typedef struct twi_cuda_sepconv_tensor {
+    twi_cuda_box box;
+    twi_cuda_quotient quotient; /* without its start */
+    const void *weights;        /* the parts, in global memory */
+    int32_t line_start;         /* what a sum along a row starts with, so that it fits in 16 bits, */
+    int32_t start;              /* and one down a column */
+} twi_cuda_sepconv_tensor;
+extern const twi_cuda_band_kernel twi_cuda_sepconv_tensors[TWI_CUDA_SEPCONV_TENSORS];
 
 /* ---- Order filters ------------------------------------------------------------------------------------ */
 

@@ -5,15 +5,7 @@
  */
 #include "cuda/band.cuh"
 
-/* The matrices of weights: in the first product parts of [plane][KX], in the second of [odd][plane][KY], for pairs of
-   steps that begin at an even and at an odd step of the window. */
-enum { PLANES = 2, PART_BYTES = TWI_CUDA_PART_WORDS * 4 };
-
-template <int KX, int KY> struct matrices {
-    static constexpr int parts = PLANES * (KX + 2 * KY);
-    static constexpr int place = (geometry<KX, KY>::shared + 15) / 16 * 16; /* in shared memory */
-    static constexpr int shared = place + parts * PART_BYTES;
-};
+enum { PLANES = 2 };
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
@@ -28,34 +20,23 @@ template <int WIDE, int HIGH> struct gaussian {
     static constexpr int KX = WIDE;
     static constexpr int KY = HIGH;
 
-    const uint4 *table;
-    uint32_t weights; /* the thread's words of the first part */
+    typedef matrices<KX, KY, PLANES> parts;
+
+    const twi_cuda_gaussian &argument;
+    weights_of<parts> weights;
     uint32_t half[4]; /* of 256, in registers: sums start there that are to be rounded to the nearest */
     history<KY> sums;
 
-    TWI_DEVICE_MEMBER explicit gaussian(const twi_cuda_gaussian &argument) : table((const uint4 *)argument.weights)
+    TWI_DEVICE_MEMBER explicit gaussian(const twi_cuda_gaussian &a) : argument(a)
     {
     }
 
-    /* The march's first barrier comes before the first use. */
     TWI_DEVICE_MEMBER void prepare()
     {
-        extern __shared__ __align__(16) uint8_t stages[];
-        uint4 *const to = (uint4 *)(stages + matrices<KX, KY>::place);
-        for (int i = threadIdx.y * 32 + threadIdx.x; i < matrices<KX, KY>::parts * 32; i += THREADS)
-            to[i] = __ldg(table + i);
-        weights = (uint32_t)__cvta_generic_to_shared(to + threadIdx.x);
+        weights.bring(argument.weights);
 #pragma unroll
         for (int j = 0; j < 4; j++)
             half[j] = kept(128);
-    }
-
-    TWI_DEVICE_MEMBER void load_weights(int part, uint32_t *words)
-    {
-        asm volatile("ld.shared.v4.u32 {%0,%1,%2,%3},[%4];"
-                     : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
-                     : "r"(weights + part * PART_BYTES)
-                     : "memory");
     }
 
     TWI_DEVICE_MEMBER void take(uint32_t pixels, int slot)
@@ -64,8 +45,8 @@ template <int WIDE, int HIGH> struct gaussian {
         uint32_t high[KX][4];
 #pragma unroll
         for (int k = 0; k < KX; k++) {
-            load_weights(k, low[k]);
-            load_weights(KX + k, high[k]);
+            weights.load(parts::along(0, k), low[k]);
+            weights.load(parts::along(1, k), high[k]);
         }
         sum_rows<KX, KY>(pixels, slot, sums, [&](uint32_t from, uint32_t *line) {
             uint32_t sum_low[4] = {half[0], half[1], half[2], half[3]};
@@ -91,11 +72,10 @@ template <int WIDE, int HIGH> struct gaussian {
 #pragma unroll
         for (int k = 0; k < KY; k++) {
             const int place = place_of_pair<KY>(k, slot);
-            const int part = PLANES * (KX + place % 2 * KY) + place / 2;
 #pragma unroll
             for (int plane = 0; plane < PLANES; plane++) {
                 uint32_t matrix[4];
-                load_weights(part + plane * KY, matrix);
+                weights.load(parts::down(plane, place), matrix);
 #pragma unroll
                 for (int i = 0; i < 2; i++) {
                     multiply_add(sum[plane][i], matrix, sums.low[tile][i][2 * k], sums.low[tile][i][2 * k + 1]);
@@ -126,10 +106,10 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS) tensor(const __grid_co
 #define KERNEL(KX, KY, BLOCKS, ROWS)                                                                                   \
     {                                                                                                                  \
         (const void *)tensor<KX, KY, BLOCKS>,                                                                          \
-            {geometry<KX, KY>::reach_x, geometry<KX, KY>::reach_y, matrices<KX, KY>::shared, BLOCKS, ROWS}, KX, KY     \
+            {geometry<KX, KY>::reach_x, geometry<KX, KY>::reach_y, matrices<KX, KY, PLANES>::shared, BLOCKS, ROWS},    \
+            KX, KY, PLANES                                                                                             \
     }
 
-/* The cheapest first. */
-extern "C" const twi_cuda_gaussian_kernel twi_cuda_gaussian_tensor[TWI_CUDA_GAUSSIAN_TENSORS] = {
+extern "C" const twi_cuda_band_kernel twi_cuda_gaussian_tensor[TWI_CUDA_GAUSSIAN_TENSORS] = {
     KERNEL(1, 1, 5, 384), KERNEL(2, 1, 4, 384), KERNEL(2, 2, 4, 384), KERNEL(4, 2, 3, 512), KERNEL(4, 4, 3, 512),
 };

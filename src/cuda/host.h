@@ -161,11 +161,21 @@ void twi_cuda_convert_values(const tw_values *values, int sum, int64_t count, vo
 /* What a position costs, as a multiple of that of the cheapest sums. */
 double twi_cuda_sum_cost(int sum);
 
-/* ---- Strips of u8 images (march.c) ---------------------------------------------------------------- */
+/* ---- Strips of u8 images (march.c, band.c) --------------------------------------------------------- */
 
-/* Why a problem is not one for kernels that march down strips with tensor cores, or NULL; the window's reach aside. */
+/* Why a problem is not one for kernels that march down strips, or NULL. */
+const char *twi_cuda_refuses_march(const tw_problem *problem);
+/* The same where they use tensor cores; the window's reach aside. */
 const char *twi_cuda_refuses_band(const tw_context *context, const tw_problem *problem);
-/* Queues such a kernel. `argument` is its only one, and `box` points into it. */
+/* The first of `count` kernels with weights that reaches as far as the window, NULL if none does. */
+const twi_cuda_band_kernel *twi_cuda_find_band(const twi_cuda_band_kernel *kernels, int count,
+                                               const tw_problem *problem);
+/* Nanoseconds that such a kernel takes. */
+double twi_cuda_band_cost(const twi_cuda_band_kernel *kernel, const tw_problem *problem);
+/* Loads it, and puts its matrices of these weights into the plan's scratch memory. */
+tw_status twi_cuda_prepare_band(tw_plan *plan, const twi_cuda_band_kernel *kernel, const int32_t *row,
+                                const int32_t *column);
+/* Queues a kernel with or without weights. `argument` is its only one, and `box` points into it. */
 tw_status twi_cuda_launch_band(const tw_plan *plan, const void *kernel, const twi_cuda_band *band, void *argument,
                                twi_cuda_box *box, void *stream);
 

@@ -1,4 +1,4 @@
-/* CUDA, the variants whose blocks march down strips of u8 images: how strips are cut; box, tensor and running. */
+/* box on CUDA, the variants whose blocks march down strips of u8 images: tensor and running. */
 #include "cuda/host.h"
 
 static int64_t divide_up(int64_t a, int64_t b)
@@ -11,52 +11,14 @@ static double outputs_of(const tw_problem *problem)
     return (double)problem->width * (double)problem->height;
 }
 
-/* Why a problem is not one for either, or NULL. A border's rule is applied once, columns are counted in 32 bits. */
-static const char *refuses_march(const tw_problem *problem)
+/* A border's rule is applied once, columns are counted in 32 bits. */
+const char *twi_cuda_refuses_march(const tw_problem *problem)
 {
     if (problem->width < problem->window.width || problem->height < problem->window.height)
         return "the image is smaller than the window";
     if (problem->width > (INT32_MAX - 4096) / problem->channels)
         return "the image is wider than 2^31 elements";
     return NULL;
-}
-
-/* ---- Strips of kernels with tensor cores ----------------------------------------------------------- */
-
-enum { BAND_STRIP = 128, BAND_STEP = 16, BAND_LEAST_ROWS = 64 };
-
-const char *twi_cuda_refuses_band(const tw_context *context, const tw_problem *problem)
-{
-    if (context && twi_cuda_state_of(context)->capability < 80)
-        return "it needs tensor cores of compute capability 8.0 or later";
-    return refuses_march(problem);
-}
-
-/* Rows of a block: as few waves of blocks as the kernel's limit of rows allows, each filling the device. */
-static int32_t band_rows(const tw_plan *plan, const twi_cuda_band *band, int64_t columns, int64_t rows)
-{
-    const int64_t wave = band->blocks * (int64_t)twi_cuda_state_of(plan->context)->processors;
-    const int64_t strips = divide_up(columns, BAND_STRIP);
-    const int64_t waves = divide_up(rows * strips, band->rows * wave);
-    const int64_t chunks = twi_max_i64(1, waves * wave / strips);
-    const int64_t whole = divide_up(divide_up(rows, chunks), BAND_STEP) * BAND_STEP;
-    return (int32_t)twi_min_i64(band->rows, twi_max_i64(BAND_LEAST_ROWS, whole));
-}
-
-tw_status twi_cuda_launch_band(const tw_plan *plan, const void *kernel, const twi_cuda_band *band, void *argument,
-                               twi_cuda_box *box, void *stream)
-{
-    const int64_t columns = box->width * box->channels;
-    box->strip_width = BAND_STRIP;
-    box->strip_height = band_rows(plan, band, columns, box->last - box->first);
-    const twi_cuda_shape shape = {
-        .block_width = 32,
-        .block_height = 4,
-        .outputs_width = BAND_STRIP,
-        .outputs_height = (unsigned)box->strip_height,
-        .shared = (size_t)band->shared,
-    };
-    return twi_cuda_launch(kernel, &shape, argument, columns, &box->left, &box->first, box->last, stream);
 }
 
 /* ---- tensor: windows that reach at most 24 pixels from their output ------------------------------- */
@@ -135,7 +97,7 @@ static const char *refuses_running(const tw_context *context, const tw_problem *
         return "the window has more than 1024 columns";
     if (count > RUNNING_MOST_POSITIONS)
         return "the window has more than 30000 positions";
-    return refuses_march(problem);
+    return twi_cuda_refuses_march(problem);
 }
 
 static double cost_running(const tw_context *context, const tw_problem *problem)

@@ -211,6 +211,7 @@ const twi_code twi_gaussian_separable_cuda = {
 /* ---- fused ------------------------------------------------------------------------------------------- */
 
 enum { ALONG = TWI_CUDA_FUSED_ALONG, STEP = TWI_CUDA_FUSED_STEP, FUSED_ROWS = 320, FUSED_WAVES = 6 };
+enum { ENOUGH_BLOCKS = 192, PIECE_BYTES = 1 << 20 };
 
 /* Elements of a row that a block makes. */
 static int64_t fused_width(const tw_problem *problem)
@@ -221,6 +222,11 @@ static int64_t fused_width(const tw_problem *problem)
 static int64_t fused_ring(const tw_problem *problem)
 {
     return round_up(problem->window.height - 1, STEP) + STEP;
+}
+
+static int64_t fused_strips(const tw_problem *problem)
+{
+    return (problem->width * problem->channels - 1) / fused_width(problem) + 1;
 }
 
 /* Lines, STEP rows of pixels, weights. */
@@ -241,15 +247,30 @@ static const char *refuses_fused(const tw_context *context, const tw_problem *pr
     return NULL;
 }
 
-/* Beside the taps, lines pass through shared memory; a strip's first outputs wait for a window's lines. */
+/* Rows of a block, for a job of so many: enough blocks to fill the device, but long strips, as each makes a window's
+   lines before its first output. */
+static int32_t fused_rows(const tw_context *context, const tw_problem *problem, int64_t rows)
+{
+    const int64_t least = 2 * (int64_t)problem->window.height;
+    const int64_t wanted = FUSED_WAVES * (int64_t)twi_cuda_state_of(context)->processors;
+    const int64_t even = rows / (wanted / fused_strips(problem) + 1) + 1;
+    return (int32_t)round_up(twi_min_i64(rows, twi_max_i64(least, twi_min_i64(even, FUSED_ROWS))), STEP);
+}
+
+/* Beside the taps, lines pass through shared memory. A host image comes in pieces of few rows: too few blocks where
+   strips must be long. */
 static double cost_fused(const tw_context *context, const tw_problem *problem)
 {
     const double outputs = (double)problem->width * (double)problem->height * problem->channels;
     const double taps = (double)problem->window.width + problem->window.height;
     const int sum = sum_of(problem);
     const double times = sum == TWI_CUDA_SUM_FIXED ? 1 : twi_cuda_sum_cost(sum);
-    (void)context;
-    return 7000 + outputs * (0.006 + 0.001 * (double)line_size(sum) + 0.00016 * taps * times);
+    const double each = 0.006 + 0.001 * (double)line_size(sum) + 0.00016 * taps * times;
+    const int64_t piece = PIECE_BYTES / twi_cuda_row_bytes(problem, problem->type) + 1;
+    const int64_t rows = problem->memory == TW_DEVICE ? problem->height : twi_min_i64(problem->height, piece);
+    const int64_t blocks = fused_strips(problem) * ((rows - 1) / fused_rows(context, problem, rows) + 1);
+    const double idle = (double)ENOUGH_BLOCKS / (double)twi_min_i64(blocks, ENOUGH_BLOCKS);
+    return 7000 + outputs * each * idle;
 }
 
 static tw_status prepare_fused(tw_plan *plan)
@@ -260,18 +281,6 @@ static tw_status prepare_fused(tw_plan *plan)
                                  (size_t)fused_shared(problem)));
     TWI_TRY(twi_plan_scratch(plan, (size_t)l.lines));
     return send_weights(plan, &l);
-}
-
-/* Rows of a block: enough blocks to fill the device, but long strips, as each makes a window's lines before its first
-   output. */
-static int32_t fused_rows(const tw_plan *plan, int64_t rows)
-{
-    const tw_problem *problem = &plan->problem;
-    const int64_t least = 2 * (int64_t)problem->window.height;
-    const int64_t strips = (problem->width * problem->channels - 1) / fused_width(problem) + 1;
-    const int64_t wanted = FUSED_WAVES * (int64_t)twi_cuda_state_of(plan->context)->processors;
-    const int64_t even = rows / (wanted / strips + 1) + 1;
-    return (int32_t)round_up(twi_min_i64(rows, twi_max_i64(least, twi_min_i64(even, FUSED_ROWS))), STEP);
 }
 
 static tw_status run_fused(const tw_plan *plan, const twi_job *job)
@@ -287,7 +296,7 @@ static tw_status run_fused(const tw_plan *plan, const twi_job *job)
         .ring = (int32_t)fused_ring(problem),
     };
     twi_cuda_box *const box = &fused.box;
-    box->strip_height = fused_rows(plan, box->last - box->first);
+    box->strip_height = fused_rows(plan->context, problem, box->last - box->first);
     const twi_cuda_shape shape = {
         .block_width = 32,
         .block_height = ALONG,

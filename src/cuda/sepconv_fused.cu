@@ -155,7 +155,7 @@ static __device__ __forceinline__ void sum_down(const twi_cuda_fused &f, const s
 }
 
 template <typename T, typename S>
-static __global__ void __launch_bounds__(32 * ALONG) fused(const __grid_constant__ twi_cuda_fused f)
+static __global__ void __launch_bounds__(32 * ALONG, 5) fused(const __grid_constant__ twi_cuda_fused f)
 {
     const twi_cuda_box &box = f.box;
     const strip<S> s = strip_here<S>(f);

@@ -136,7 +136,7 @@ static __device__ __forceinline__ void twi_store_float(void *row, int64_t elemen
     }
 }
 
-/* Divides, adds the offset, saturates and writes. */
+/* Divides, unless by 1, which takes longer than small sums; adds the offset, saturates and writes. */
 template <typename S>
 static __device__ __forceinline__ void twi_finish(const twi_cuda_box &box, const twi_cuda_scale &scale, void *row,
                                                   int64_t element, S sum)
@@ -155,14 +155,19 @@ template <>
 __device__ __forceinline__ void twi_finish<float>(const twi_cuda_box &, const twi_cuda_scale &scale, void *row,
                                                   int64_t element, float sum)
 {
-    const float quotient = sum / (float)scale.float_divisor;
-    twi_store_float(row, element, scale.out_type, (double)(quotient + (float)scale.float_offset));
+    const float divisor = (float)scale.float_divisor;
+    const float value = (divisor == 1 ? sum : sum / divisor) + (float)scale.float_offset;
+    if (scale.out_type == TWI_CUDA_F32)
+        ((float *)row)[element] = twi_canonical_f32(value);
+    else
+        twi_store_float(row, element, scale.out_type, (double)value);
 }
 template <>
 __device__ __forceinline__ void twi_finish<double>(const twi_cuda_box &, const twi_cuda_scale &scale, void *row,
                                                    int64_t element, double sum)
 {
-    twi_store_float(row, element, scale.out_type, sum / scale.float_divisor + scale.float_offset);
+    const double quotient = scale.float_divisor == 1 ? sum : sum / scale.float_divisor;
+    twi_store_float(row, element, scale.out_type, quotient + scale.float_offset);
 }
 
 /* The same for the thread's output. */
