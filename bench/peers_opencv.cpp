@@ -1,13 +1,17 @@
-// The mean by tilewise and by OpenCV's blur, beside memcpy, on the same images in the same run, taken in turn.
-//     peers_opencv [WIDTHxHEIGHT [SIDE [THREADS]]]        default 16384x8192 3 2
-// OpenCV's blur works on one thread: here it gets a strip of rows a thread, which changes none of its results.
-// Border zero, rounding to nearest: what cv::blur does. Prints how many pixels differ.
+// A filter by tilewise and by OpenCV, beside memcpy, on the same images in the same run, taken in turn.
+//     peers_opencv [WIDTHxHEIGHT [SIDE [THREADS [FILTER]]]]        default 16384x8192 3 2 box
+// FILTER: box is cv::blur; correlate and correlate-f32 are cv::filter2D with a mask that is no product of a row and a
+// column; gaussian is cv::GaussianBlur, of 5 taps with OpenCV's own 1 4 6 4 1 (sigma 1.1), else of sigma (SIDE - 1)
+// / 8. OpenCV works once as it is and once in a strip of rows a thread, which the borders aside is the same; the faster
+// counts. Rounding to nearest. Prints how many pixels differ, and by how much: filter2D rounds ties to even, and the
+// Gaussians have other weights.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include <opencv2/core.hpp>
@@ -43,8 +47,61 @@ double median(std::vector<double> values)
 
 cv::Mat as_mat(const tw_image &image)
 {
-    return cv::Mat(static_cast<int>(image.height), static_cast<int>(image.width), CV_8UC1, image.data,
-                   static_cast<size_t>(image.pitch));
+    return cv::Mat(static_cast<int>(image.height), static_cast<int>(image.width),
+                   image.type == TW_F32 ? CV_32FC1 : CV_8UC1, image.data, static_cast<size_t>(image.pitch));
+}
+
+using peer = std::function<void(const cv::Mat &, cv::Mat &)>;
+
+peer box(const tw_image &src, const tw_image &dst, int side, tw_problem &problem)
+{
+    tw_box_params params = tw_box_defaults();
+    params.window = tw_window_centred(side, side);
+    params.rounding = TW_ROUND_NEAREST;
+    must(tw_box_problem(&src, &dst, &params, &problem));
+    return [=](const cv::Mat &in, cv::Mat &out) {
+        cv::blur(in, out, cv::Size(side, side), cv::Point(-1, -1), cv::BORDER_CONSTANT);
+    };
+}
+
+// Small integers of both signs whose sum is the divisor.
+peer correlate(const tw_image &src, const tw_image &dst, int side, tw_problem &problem)
+{
+    static std::vector<int32_t> integers;
+    static std::vector<double> floats;
+    integers.resize(static_cast<size_t>(side) * static_cast<size_t>(side));
+    int sum = 0;
+    for (size_t i = 0; i < integers.size(); i++)
+        sum += integers[i] = static_cast<int>(i * 7 % 11) - 4 + (i == integers.size() / 2 ? 40 : 0);
+    cv::Mat mask(side, side, CV_32F);
+    for (size_t i = 0; i < integers.size(); i++)
+        mask.at<float>(static_cast<int>(i)) = static_cast<float>(integers[i]) / static_cast<float>(sum);
+    floats.assign(mask.begin<float>(), mask.end<float>());
+    tw_correlate_params params = {};
+    params.window = tw_window_centred(side, side);
+    params.border.mode = TW_BORDER_REPLICATE;
+    params.rounding = TW_ROUND_NEAREST;
+    params.divisor = src.type == TW_F32 ? 1 : sum;
+    if (src.type == TW_F32)
+        params.mask.floats = floats.data();
+    else
+        params.mask.integers = integers.data();
+    must(tw_correlate_problem(&src, &dst, &params, &problem));
+    return [=](const cv::Mat &in, cv::Mat &out) {
+        cv::filter2D(in, out, -1, mask, cv::Point(-1, -1), 0, cv::BORDER_REPLICATE);
+    };
+}
+
+peer gaussian(const tw_image &src, const tw_image &dst, int side, tw_problem &problem)
+{
+    tw_gaussian_params params = tw_gaussian_defaults();
+    params.width = params.height = side;
+    params.sigma_x = params.sigma_y = side == 5 ? 1.1 : (side - 1) / 8.0;
+    must(tw_gaussian_problem(&src, &dst, &params, &problem));
+    const double sigma = side == 5 ? 0 : params.sigma_x;
+    return [=](const cv::Mat &in, cv::Mat &out) {
+        cv::GaussianBlur(in, out, cv::Size(side, side), sigma, sigma, cv::BORDER_REPLICATE);
+    };
 }
 
 void in_strips(int height, int threads, const std::function<void(cv::Range)> &work)
@@ -66,7 +123,12 @@ int main(int argc, char **argv)
     }
     const int side = argc > 2 ? std::atoi(argv[2]) : 3;
     const int threads = argc > 3 ? std::atoi(argv[3]) : 2;
+    const std::string filter = argc > 4 ? argv[4] : "box";
     const int rounds = 15;
+    if (filter != "box" && filter != "correlate" && filter != "correlate-f32" && filter != "gaussian") {
+        std::fprintf(stderr, "filter '%s': box, correlate, correlate-f32 or gaussian\n", filter.c_str());
+        return 2;
+    }
 
     tw_context_options options = tw_context_defaults();
     options.backend = TW_CPU;
@@ -76,7 +138,8 @@ int main(int argc, char **argv)
     must(tw_context_create(&options, &context));
     tw_image src, by_tilewise, by_opencv;
     for (tw_image *image : {&src, &by_tilewise, &by_opencv})
-        must(tw_image_create(context, width, height, 1, TW_U8, TW_MEMORY_HOST, image));
+        must(tw_image_create(context, width, height, 1, filter == "correlate-f32" ? TW_F32 : TW_U8, TW_MEMORY_HOST,
+                             image));
     const cv::Mat cv_src = as_mat(src);
     cv::Mat cv_dst = as_mat(by_opencv);
     cv::Mat cv_tilewise = as_mat(by_tilewise);
@@ -84,40 +147,45 @@ int main(int argc, char **argv)
     cv_dst = 0; // touched: no page faults inside a measurement
     cv_tilewise = 0;
 
-    tw_box_params params = tw_box_defaults();
-    params.window = tw_window_centred(side, side);
-    params.rounding = TW_ROUND_NEAREST;
     tw_problem problem;
+    const peer work = (filter == "box"        ? box
+                       : filter == "gaussian" ? gaussian
+                                              : correlate)(src, by_tilewise, side, problem);
     tw_plan *plan = nullptr;
-    must(tw_box_problem(&src, &by_tilewise, &params, &problem));
     must(tw_plan_create(context, &problem, nullptr, &plan));
 
     const auto copy = [&] { must(tw_image_copy(context, &src, &by_tilewise)); };
     const auto tilewise = [&] { must(tw_plan_run(plan, &src, &by_tilewise)); };
-    const auto opencv = [&] {
+    const auto opencv = [&] { work(cv_src, cv_dst); };
+    const auto opencv_strips = [&] {
         in_strips(static_cast<int>(height), threads, [&](cv::Range rows) {
             cv::Mat out = cv_dst.rowRange(rows);
-            cv::blur(cv_src.rowRange(rows), out, cv::Size(side, side), cv::Point(-1, -1), cv::BORDER_CONSTANT);
+            work(cv_src.rowRange(rows), out);
         });
     };
-    std::vector<double> copy_times, tilewise_times, opencv_times;
+    std::vector<double> copy_times, tilewise_times, opencv_times, strips_times;
     for (int i = 0; i < rounds; i++) {
         copy_times.push_back(milliseconds(copy));
         tilewise_times.push_back(milliseconds(tilewise));
         opencv_times.push_back(milliseconds(opencv));
+        strips_times.push_back(milliseconds(opencv_strips));
     }
     cv::Mat difference;
-    cv::compare(cv_tilewise, cv_dst, difference, cv::CMP_NE);
+    double most = 0;
+    cv::absdiff(cv_tilewise, cv_dst, difference);
+    cv::minMaxLoc(difference, nullptr, &most);
 
     const double copied = median(copy_times);
-    std::printf("box u8 %lldx%lld s%dx%d zero nearest, %d threads, median of %d, OpenCV %s\n", width, height, side, side,
+    const double whole = median(opencv_times), strips = median(strips_times);
+    std::printf("%s %lldx%lld s%dx%d, %d threads, median of %d, OpenCV %s\n", filter.c_str(), width, height, side, side,
                 threads, rounds, cv::getVersionString().c_str());
     std::printf("memcpy    %9.3f ms\n", copied);
     std::printf("tilewise  %9.3f ms  %.3f of memcpy's speed (variant %s)\n", median(tilewise_times),
                 copied / median(tilewise_times), tw_plan_variant(plan));
-    std::printf("OpenCV    %9.3f ms  %.3f of memcpy's speed\n", median(opencv_times), copied / median(opencv_times));
-    std::printf("tilewise is %.2f times as fast; %d pixels differ\n", median(opencv_times) / median(tilewise_times),
-                cv::countNonZero(difference));
+    std::printf("OpenCV    %9.3f ms, in strips %.3f ms  %.3f of memcpy's speed\n", whole, strips,
+                copied / std::min(whole, strips));
+    std::printf("tilewise is %.2f times as fast; %d pixels differ, by %g at most\n",
+                std::min(whole, strips) / median(tilewise_times), cv::countNonZero(difference), most);
     tw_plan_destroy(plan);
     for (tw_image *image : {&src, &by_tilewise, &by_opencv})
         tw_image_free(context, image);
