@@ -22,7 +22,7 @@ import zlib
 PROGRAM = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else "build/tilewise")
 SHELLS = ("bash", "zsh", "fish")
 FILTERS = ("box", "correlate", "convolve", "sepconv", "gaussian", "sobel", "scharr", "prewitt", "laplacian", "min", "max",
-           "median", "rank", "open", "close", "gradient", "tophat", "blackhat")
+           "median", "rank", "open", "close", "gradient", "tophat", "blackhat", "transpose", "rotate", "flip", "lut")
 os.environ["TILEWISE_WISDOM"] = ""  # whatever the user has measured
 COMMANDS = (*FILTERS, "verify", "bench", "tune", "explain", "info", "help")
 

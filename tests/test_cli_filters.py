@@ -159,7 +159,7 @@ class Answers(FilterTest):
         options = {"correlate": ["--mask", "1 1 1; 1 1 1; 1 1 1", "--divisor", "sum"],
                    "sepconv": ["--row", "1 1 1", "--col", "1 1 1", "--divisor", "9"], "rank": ["--k", "0"]}
         options["convolve"] = options["correlate"]
-        for command in FILTERS:
+        for command in FILTERS[:FILTERS.index("transpose")]:
             value = {"sobel": 0, "scharr": 0, "prewitt": 0, "laplacian": 0, "gradient": 0, "tophat": 0, "blackhat": 0}
             got = self.filtered(command, *options.get(command, []), rows=flat)
             if command == "box":
