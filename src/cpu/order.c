@@ -61,11 +61,11 @@ static bool suits_network(tw_type type, int64_t count)
     return count >= ends[type][0] && count <= ends[type][1];
 }
 
-/* Selecting takes a time for each position and bit, a histogram one for each run. */
+/* Selecting takes a time for each position and bit, a histogram one for each run, which is twice as long for 16 bits.
+ */
 static bool suits_histogram(const tw_problem *problem)
 {
-    const int64_t bits = 8 * (int64_t)tw_type_size(problem->type);
-    return bits <= 16 && bits * window_count(problem) > 150 * find_runs(problem, NULL);
+    return tw_type_size(problem->type) <= 2 && window_count(problem) > 19 * find_runs(problem, NULL);
 }
 
 static twi_order_method choose_method(const tw_problem *problem)
@@ -211,8 +211,7 @@ static bool worker_bytes(twi_order_setup *setup)
         setup->pitch = row_pitch(setup->strip + halo, size);
         return twi_add_area(total, lines, setup->pitch, &offset) && twi_add_area(total, setup->strip, size, &offset) &&
                twi_add_area(total, lines, (int64_t)sizeof(void *), &offset) &&
-               twi_add_area(total, (int64_t)1 << (8 * size), (int64_t)sizeof(uint32_t), &offset) &&
-               twi_add_area(total, (int64_t)1 << (8 * size - TWI_ORDER_COARSE), (int64_t)sizeof(uint32_t), &offset);
+               twi_add_area(total, 3, (int64_t)sizeof(uint32_t) << (8 * size), &offset);
     default:
         break;
     }
@@ -344,8 +343,14 @@ static double estimate(const tw_context *context, const tw_problem *problem, dou
     case TWI_ORDER_FOOTPRINT:
         byte = 0.1 + 0.03 * (double)window->height;
         break;
+    case TWI_ORDER_NETWORK:
+        byte = 1 + 0.03 * count;
+        break;
     case TWI_ORDER_THRESHOLDS:
         byte = 3;
+        break;
+    case TWI_ORDER_HISTOGRAM:
+        byte = 3 * (double)find_runs(problem, NULL);
         break;
     default:
         byte = 0.1 * count * (size < 2 ? 2 : size);

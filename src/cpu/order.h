@@ -30,7 +30,6 @@ enum {
     TWI_ORDER_ROOM = 24,                                          /* lines that their kernels keep */
     TWI_ORDER_CHUNK = 4096,                                       /* bytes of a row that are computed together */
     TWI_ORDER_PIECE = 1024, /* bytes of a row of the bands of which such lines are kept */
-    TWI_ORDER_COARSE = 4,   /* bits that coarse counts of a histogram leave out */
     TWI_ORDER_VECTOR = 32   /* bytes of a vector of strips (order_strips.tmpl.h) */
 };
 

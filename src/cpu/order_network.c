@@ -283,8 +283,8 @@ static void halve(builder *b, const part *whole)
 /* ---- What is needed, when, and where it lies ---------------------------------------------------- */
 
 enum {
-    DISTANCE = 40, /* steps between a value's exchange and its reader: it has then left the processor's store queue */
-    WINDOW = 400   /* steps among which the next one is looked for */
+    DISTANCE = 20, /* steps between a value's exchange and its reader: it has then left the processor's store queue */
+    WINDOW = 64   /* steps among which the next one is looked for */
 };
 
 /* A value. Steps are counted from 1. */

@@ -44,7 +44,7 @@ typedef struct twi_order_network {
 } twi_order_network;
 
 enum {
-    TWI_NETWORK_POSITIONS = 33 * 33, /* of the largest windows */
+    TWI_NETWORK_POSITIONS = 65 * 65, /* of the largest windows */
     TWI_NETWORK_SLOT = 4             /* units of a slot */
 };
 
