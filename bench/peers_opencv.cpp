@@ -2,9 +2,9 @@
 //     peers_opencv [WIDTHxHEIGHT [SIDE [THREADS [FILTER]]]]        default 16384x8192 3 2 box
 // FILTER: box is cv::blur; correlate and correlate-f32 are cv::filter2D with a mask that is no product of a row and a
 // column; gaussian is cv::GaussianBlur, of 5 taps with OpenCV's own 1 4 6 4 1 (sigma 1.1), else of sigma (SIDE - 1)
-// / 8. OpenCV works once as it is and once in a strip of rows a thread, which the borders aside is the same; the faster
-// counts. Rounding to nearest. Prints how many pixels differ, and by how much: filter2D rounds ties to even, and the
-// Gaussians have other weights.
+// / 8; max and median, also with -f32, are cv::dilate and cv::medianBlur. OpenCV works once as it is and once in a
+// strip of rows a thread, which the borders aside is the same; the faster counts. Rounding to nearest. Prints how many
+// pixels differ, and by how much: filter2D rounds ties to even, and the Gaussians have other weights.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -104,6 +104,56 @@ peer gaussian(const tw_image &src, const tw_image &dst, int side, tw_problem &pr
     };
 }
 
+peer order(tw_op op, const tw_image &src, const tw_image &dst, int side, tw_problem &problem)
+{
+    tw_order_params params = tw_order_defaults();
+    params.window = tw_window_centred(side, side);
+    params.border.mode = op == TW_OP_MAX ? TW_BORDER_IGNORE : TW_BORDER_REPLICATE;
+    must(tw_order_problem(op, &src, &dst, &params, op == TW_OP_MAX ? 0 : tw_order_count(&params) / 2, &problem));
+    if (op == TW_OP_MAX)
+        return [=](const cv::Mat &in, cv::Mat &out) {
+            cv::dilate(in, out, cv::getStructuringElement(cv::MORPH_RECT, cv::Size(side, side)));
+        };
+    // medianBlur does not look beyond a strip: it gets the rows around and its result is cut
+    return [=](const cv::Mat &in, cv::Mat &out) {
+        static thread_local cv::Mat wider_out;
+        cv::Size whole;
+        cv::Point at;
+        cv::Mat wider = in;
+        in.locateROI(whole, at);
+        const int above = std::min(side / 2, at.y), below = std::min(side / 2, whole.height - at.y - in.rows);
+        if (above + below == 0) {
+            cv::medianBlur(in, out, side);
+            return;
+        }
+        wider.adjustROI(above, below, 0, 0);
+        cv::medianBlur(wider, wider_out, side);
+        wider_out.rowRange(above, above + in.rows).copyTo(out);
+    };
+}
+
+peer largest(const tw_image &src, const tw_image &dst, int side, tw_problem &problem)
+{
+    return order(TW_OP_MAX, src, dst, side, problem);
+}
+
+peer middle(const tw_image &src, const tw_image &dst, int side, tw_problem &problem)
+{
+    return order(TW_OP_RANK, src, dst, side, problem);
+}
+
+struct filter_row {
+    const char *name;
+    tw_type type;
+    peer (*make)(const tw_image &src, const tw_image &dst, int side, tw_problem &problem);
+};
+
+const filter_row filters[] = {
+    {"box", TW_U8, box},           {"correlate", TW_U8, correlate}, {"correlate-f32", TW_F32, correlate},
+    {"gaussian", TW_U8, gaussian}, {"max", TW_U8, largest},         {"max-f32", TW_F32, largest},
+    {"median", TW_U8, middle},     {"median-f32", TW_F32, middle},
+};
+
 void in_strips(int height, int threads, const std::function<void(cv::Range)> &work)
 {
     cv::parallel_for_(cv::Range(0, threads), [&](const cv::Range &range) {
@@ -124,11 +174,17 @@ int main(int argc, char **argv)
     const int side = argc > 2 ? std::atoi(argv[2]) : 3;
     const int threads = argc > 3 ? std::atoi(argv[3]) : 2;
     const std::string filter = argc > 4 ? argv[4] : "box";
-    const int rounds = 15;
-    if (filter != "box" && filter != "correlate" && filter != "correlate-f32" && filter != "gaussian") {
-        std::fprintf(stderr, "filter '%s': box, correlate, correlate-f32 or gaussian\n", filter.c_str());
+    const filter_row *row = nullptr;
+    for (const filter_row &known : filters)
+        row = filter == known.name ? &known : row;
+    if (!row) {
+        std::fprintf(stderr, "filter '%s': give one of", filter.c_str());
+        for (const filter_row &known : filters)
+            std::fprintf(stderr, " %s", known.name);
+        std::fprintf(stderr, "\n");
         return 2;
     }
+    const int rounds = row->make == middle && side > 5 ? 3 : 15; // medianBlur takes its time
 
     tw_context_options options = tw_context_defaults();
     options.backend = TW_CPU;
@@ -138,8 +194,7 @@ int main(int argc, char **argv)
     must(tw_context_create(&options, &context));
     tw_image src, by_tilewise, by_opencv;
     for (tw_image *image : {&src, &by_tilewise, &by_opencv})
-        must(tw_image_create(context, width, height, 1, filter == "correlate-f32" ? TW_F32 : TW_U8, TW_MEMORY_HOST,
-                             image));
+        must(tw_image_create(context, width, height, 1, row->type, TW_MEMORY_HOST, image));
     const cv::Mat cv_src = as_mat(src);
     cv::Mat cv_dst = as_mat(by_opencv);
     cv::Mat cv_tilewise = as_mat(by_tilewise);
@@ -148,9 +203,7 @@ int main(int argc, char **argv)
     cv_tilewise = 0;
 
     tw_problem problem;
-    const peer work = (filter == "box"        ? box
-                       : filter == "gaussian" ? gaussian
-                                              : correlate)(src, by_tilewise, side, problem);
+    const peer work = row->make(src, by_tilewise, side, problem);
     tw_plan *plan = nullptr;
     must(tw_plan_create(context, &problem, nullptr, &plan));
 
@@ -158,9 +211,9 @@ int main(int argc, char **argv)
     const auto tilewise = [&] { must(tw_plan_run(plan, &src, &by_tilewise)); };
     const auto opencv = [&] { work(cv_src, cv_dst); };
     const auto opencv_strips = [&] {
-        in_strips(static_cast<int>(height), threads, [&](cv::Range rows) {
-            cv::Mat out = cv_dst.rowRange(rows);
-            work(cv_src.rowRange(rows), out);
+        in_strips(static_cast<int>(height), threads, [&](cv::Range strip) {
+            cv::Mat out = cv_dst.rowRange(strip);
+            work(cv_src.rowRange(strip), out);
         });
     };
     std::vector<double> copy_times, tilewise_times, opencv_times, strips_times;
