@@ -56,7 +56,7 @@ static double cost_herk(const tw_context *context, const tw_problem *problem)
     const double down = (double)problem->window.height / herk->down / herk->down;
     const double across = (double)problem->window.width / herk->across / herk->across;
     (void)context;
-    return 15000 + (0.0007 + 0.00005 * (down + across)) * outputs;
+    return 15000 + (0.0009 + 0.00005 * (down + across)) * outputs;
 }
 
 static size_t shared_of(const tw_problem *problem)
@@ -79,7 +79,7 @@ static int32_t strip_of(const tw_window *window)
 static tw_status run_herk(const tw_plan *plan, const twi_job *job)
 {
     const tw_problem *problem = &plan->problem;
-    const twi_cuda_strip strip = {2, 16, 64, 16 + problem->window.height / 2.0};
+    const twi_cuda_strip strip = {2, 16, 64, 16 + problem->window.height / 4.0};
     twi_cuda_box box = twi_cuda_box_arguments(plan, job);
     box.strip_width = strip_of(&problem->window);
     box.strip_height =

@@ -139,6 +139,28 @@ template <bool ALIGNED> TWI_DEVICE bool within(const twi_cuda_box &box, int64_t 
     return x >= (ALIGNED ? 0 : 4) && x + (ALIGNED ? 4 : 8) <= box.width;
 }
 
+/* Whether all of a thread's own columns are pixels, and those of the word before or after them are not, but copies of
+   them or the border's value. */
+TWI_DEVICE bool at_row_end(const twi_cuda_box &box, int64_t x)
+{
+    const bool first = x == -4;
+    const bool last = x + 4 + OWN == box.width;
+    return box.border != TWI_WRAP && (first || last) && box.width >= 2 * OWN && x >= -4 && x + 4 + OWN <= box.width;
+}
+
+/* The two columns beside a thread's own, as the border's rule makes them of the nearest word. */
+TWI_DEVICE void take_beside(const twi_cuda_box &box, int64_t x, uint32_t *words)
+{
+    const uint32_t value = (uint8_t)box.value * 0x01010101u;
+    const bool copies = box.border >= TWI_REPLICATE;
+    const int before = box.border == TWI_REPLICATE ? 0x0000 : box.border == TWI_REFLECT ? 0x0100 : 0x1200;
+    const int after = box.border == TWI_REPLICATE ? 0x0033 : box.border == TWI_REFLECT ? 0x0023 : 0x0012;
+    if (x < 0)
+        words[0] = __byte_perm(words[1], value, copies ? before : 0x4444);
+    else
+        words[WORDS - 1] = __byte_perm(words[WORDS - 2], value, copies ? after : 0x4444);
+}
+
 /* What the words from column x on read in row y. ALIGNED: rows begin at multiples of 16 bytes. `inside`: all words, and
    4 bytes more on either side, lie in the image. */
 template <bool ALIGNED>
@@ -161,10 +183,13 @@ TWI_DEVICE void load_row(const twi_cuda_box &box, bool inside, int64_t x, int64_
             if (y >= 0 && within<ALIGNED>(box, x + 4 * k))
                 load_word<ALIGNED>(row + x + 4 * k, words + k);
         }
+        if (ALIGNED && y >= 0 && at_row_end(box, x))
+            take_beside(box, x, words);
+        else
 #pragma unroll
-        for (int k = 0; k < WORDS; k++)
-            if (y >= 0 && !within<ALIGNED>(box, x + 4 * k))
-                words[k] = gather(box, row, x + 4 * k);
+            for (int k = 0; k < WORDS; k++)
+                if (y >= 0 && !within<ALIGNED>(box, x + 4 * k))
+                    words[k] = gather(box, row, x + 4 * k);
     }
 }
 
@@ -245,10 +270,11 @@ template <bool ALIGNED> TWI_DEVICE void march(const twi_cuda_box &box, bool insi
     }
 }
 
+/* A warp a block: where one has to take care at the image's edge, no other waits for it. */
 template <bool ALIGNED>
-static __global__ void __launch_bounds__(128, 3) median_columns(const __grid_constant__ twi_cuda_box box)
+static __global__ void __launch_bounds__(32, 12) median_columns(const __grid_constant__ twi_cuda_box box)
 {
-    const int64_t warp = box.left + (blockIdx.x * (int64_t)blockDim.y + threadIdx.y) * 32 * OWN;
+    const int64_t warp = box.left + blockIdx.x * (int64_t)(32 * OWN);
     const int64_t x = warp + threadIdx.x * OWN;
     const int64_t top = box.first + blockIdx.y * (int64_t)box.strip_height;
     if (x >= box.width)

@@ -21,7 +21,8 @@ enum {
     PAIRS = STEP / 2,              /* rows of shared memory: two of the image each, a warp's work */
     OUTPUTS = 32,                  /* of a thread, in each of two rows */
     SLOTS = THREADS + THREADS / 8, /* of a row: two words, four columns of two rows; one in nine is unused, ... */
-    BEHIND = 96                    /* and more behind the last: reads run over the end; what they get is not used */
+    BEHIND = 96,                   /* and more behind the last: reads run over the end; what they get is not used */
+    ROOM = 32 * (OUTPUTS / 4 + 1)  /* words that a warp keeps a row of outputs in */
 };
 
 /* ... so that threads that read slots 8 apart meet no bank twice. */
@@ -187,6 +188,63 @@ static __device__ __noinline__ void load_carefully(const twi_cuda_box &box, int6
         load_beyond(box, y, aligned, c, words);
 }
 
+/* Where the word that begins with a column lies in a row; columns outside that are no copies of a word have any. */
+TWI_DEVICE uint32_t word_of(const twi_cuda_box &box, int64_t column)
+{
+    const int64_t from = box.border == TWI_WRAP ? near_index(column, box.width, box.border) : column;
+    return from < 0 ? 0 : (uint32_t)(from < box.width ? from : box.width - 1) & ~3u;
+}
+
+/* ---- Columns outside the image ------------------------------------------------------------------------- */
+
+/* By most borders' rule they are copies of columns inside, or one value. What is made of them is so, too: a block that
+   has the columns they are copies of copies their extremes in shared memory, and need not know the border before. */
+struct outside {
+    int64_t first; /* the image's column that the block's first is */
+    int before;    /* how many of the block's lie before the image */
+    int after;     /* the first that lies behind it, */
+    int end;       /* and behind the last that is read */
+};
+
+TWI_DEVICE outside find_outside(const twi_cuda_box &box, int64_t first, int end)
+{
+    outside o;
+    o.first = first;
+    o.before = first < 0 ? (int)-first : 0;
+    o.after = box.width - first < end ? (int)(box.width - first) : end;
+    o.end = end;
+    return o;
+}
+
+/* Whether the block has all columns that those outside are copies of. */
+TWI_DEVICE bool has_copied(const twi_cuda_box &box, const outside &o)
+{
+    if (box.border == TWI_ZERO || box.border == TWI_CONSTANT || (o.before == 0 && o.after == o.end))
+        return true;
+    const int64_t nearest = 2 * box.width - 2 - (o.first + o.end - 1); /* the farthest left that is copied */
+    return box.border != TWI_WRAP && o.before < COLUMNS / 2 && (o.after == o.end || nearest > o.first);
+}
+
+/* Where the two bytes of a column, of both rows, lie in a row of shared memory: two apart. */
+TWI_DEVICE int byte_of(int column)
+{
+    return 8 * slot_of(column) + 4 * (column % 2) + column / 2 % 2;
+}
+
+TWI_DEVICE void copy_outside(const twi_cuda_box &box, const outside &o, uint2 *step)
+{
+    uint8_t *row = (uint8_t *)(step + threadIdx.x % PAIRS * SLOTS);
+#pragma unroll 1
+    for (int i = threadIdx.x / PAIRS; i < o.before + o.end - o.after; i += THREADS / PAIRS) {
+        const int column = i < o.before ? i : o.after + i - o.before;
+        const int64_t from = near_index(o.first + column, box.width, box.border);
+        const uint8_t *source = row + byte_of((int)(from - o.first));
+        uint8_t *place = row + byte_of(column);
+        place[0] = from < 0 ? (uint8_t)box.value : source[0];
+        place[2] = from < 0 ? (uint8_t)box.value : source[2];
+    }
+}
+
 /* ---- Down ------------------------------------------------------------------------------------------------ */
 
 template <int G, bool HIGHEST> TWI_DEVICE four extreme(const uint32_t *rows)
@@ -202,20 +260,25 @@ template <int G, bool HIGHEST> struct down {
     uint32_t rows[G + STEP]; /* of the next outputs, and of the group after them */
     uint32_t fresh[STEP];    /* the rows behind the first window */
     const columns *place;
-    bool inside;    /* the block's columns, and 4 more on either side, lie in the image */
+    bool plain;  /* the thread's columns are read as the aligned word at `at` of each row */
+    bool inside; /* the block's columns, and 4 more on either side, lie in the image */
+    bool ragged; /* some thread's word reaches beyond the row's end */
+    uint32_t at;
     uint32_t *ring; /* the extremes of the `between` groups of fresh rows before; a thread's are THREADS apart */
     int between;
     int oldest;
 
-    /* STEP rows from y on. */
+    /* STEP rows from y on. Nothing waits for the loads of a plain word. */
     __device__ __forceinline__ void load(const twi_cuda_box &box, int64_t y, uint32_t *words)
     {
-        const uint8_t *row = (const uint8_t *)box.src + y * box.src_pitch + place->x;
-        if (inside && y >= 0 && y + STEP <= box.height && rows_aligned(box)) {
+        const int64_t height = box.height - (ragged ? 1 : 0); /* a whole word may not exist behind the last row */
+        if (plain && y >= 0 && y + STEP <= height) {
+            const uint8_t *row = (const uint8_t *)box.src + y * box.src_pitch + at;
 #pragma unroll
             for (int k = 0; k < STEP; k++, row += box.src_pitch)
                 words[k] = __ldg((const uint32_t *)row);
         } else if (inside && y >= 0 && y + STEP <= box.height) {
+            const uint8_t *row = (const uint8_t *)box.src + y * box.src_pitch + at;
 #pragma unroll
             for (int k = 0; k < STEP; k++, row += box.src_pitch)
                 words[k] = load_word(false, row);
@@ -236,24 +299,23 @@ template <int G, bool HIGHEST> struct down {
         oldest = oldest + 1 == between ? 0 : oldest + 1;
     }
 
-    /* For outputs whose first window begins at row y. */
+    /* For outputs whose first window begins at row y. Other loads leave before those between are waited for. */
     __device__ __forceinline__ void begin(const twi_cuda_box &box, int64_t y)
     {
-        const int height = box.window_height;
-        between = height / G - 1;
+        uint32_t passed[STEP];
+        between = box.window_height / G - 1;
         oldest = 0;
-        for (int k = between; k > 0; k -= STEP / G) {
-            load(box, y + height - G * k, fresh);
-#pragma unroll
-            for (int i = 0; i < STEP / G; i++)
-                if (i < k)
-                    push(extreme<G, HIGHEST>(fresh + G * i));
-        }
-        load(box, y, rows);
-#pragma unroll
-        for (int k = 0; k < G; k++)
-            rows[STEP + k] = rows[k];
+        load(box, y + box.window_height - G * between, passed);
+        load(box, y + G - STEP, rows + G); /* of which the last G are the first group */
         next(box, y - STEP);
+        for (int k = between; k > 0;) {
+#pragma unroll
+            for (int i = 0; i < STEP / G; i++, k--)
+                if (k > 0)
+                    push(extreme<G, HIGHEST>(passed + G * i));
+            if (k > 0)
+                load(box, y + box.window_height - G * k, passed);
+        }
     }
 
     /* Loads for the outputs after those whose first window begins at row y. */
@@ -388,8 +450,8 @@ template <int G, int SKIP, bool HIGHEST> TWI_DEVICE void across(const uint2 *row
     }
 }
 
-/* 32 outputs of a row at `place`, of which the first `count` exist. `whole`: all of both threads' of a pair do, and
-   rows begin at multiples of 16. Such pairs exchange halves: each access then fills whole sectors of 32 bytes. */
+/* 32 outputs of a row at `place`, of which the first `count` exist; rows begin at multiples of 16. `whole`: all of both
+   threads' of a pair do. Such pairs exchange halves: each access then fills whole sectors of 32 bytes. */
 TWI_DEVICE void store(uint8_t *place, int count, bool whole, const uint32_t *words)
 {
     const bool right = threadIdx.x % 2;
@@ -406,6 +468,35 @@ TWI_DEVICE void store(uint8_t *place, int count, bool whole, const uint32_t *wor
         *(uint4 *)(right ? place + 16 : place + 32) = make_uint4(second[0], second[1], second[2], second[3]);
     } else {
         store_first<OUTPUTS / 4>(place, count, words);
+    }
+}
+
+/* A row's outputs of a warp, of which the first `count` exist, at any address: they pass through shared memory, so that
+   neighbouring threads store neighbouring aligned words. One word in nine of `room` is unused, against bank conflicts.
+ */
+TWI_DEVICE void store_shifted(uint32_t *room, uint8_t *row, int count, const uint32_t *words)
+{
+    constexpr int each = OUTPUTS / 4;
+    const int lane = threadIdx.x % 32;
+    const int before = (int)((uintptr_t)row % 4); /* bytes of the first word that are not the row's */
+    __syncwarp();
+#pragma unroll
+    for (int k = 0; k < each; k++)
+        room[(each + 1) * lane + k] = words[k];
+    __syncwarp();
+#pragma unroll 1
+    for (int i = lane; 4 * i - before < count; i += 32) {
+        const uint32_t low = i > 0 ? room[i - 1 + (i - 1) / each] : 0;
+        const uint32_t high = i < 32 * each ? room[i + i / each] : 0;
+        const uint32_t word = __funnelshift_lc(low, high, 8 * before);
+        const int first = 4 * i - before;
+        if (first >= 0 && first + 4 <= count) {
+            *(uint32_t *)(row + first) = word;
+        } else {
+            for (int b = 0; b < 4; b++)
+                if (first + b >= 0 && first + b < count)
+                    row[first + b] = (uint8_t)(word >> (8 * b));
+        }
     }
 }
 
@@ -452,18 +543,27 @@ static __global__ void __launch_bounds__(THREADS, 2) herk(const __grid_constant_
     const int64_t top = box.first + blockIdx.y * (int64_t)box.strip_height;
     const int rows = (int)(box.last - top < box.strip_height ? box.last - top : box.strip_height);
     const int64_t x = left + OUTPUTS * lane;
-    const int64_t room =
-        box.width - x < box.strip_width - OUTPUTS * lane ? box.width - x : box.strip_width - OUTPUTS * lane;
-    const int count = room < 0 ? 0 : room < OUTPUTS ? (int)room : OUTPUTS;
-    const int count_of_pair = __shfl_xor_sync(~0u, count, 1) + count;
-    const bool whole = count_of_pair == 2 * OUTPUTS && ((uintptr_t)box.dst | (uintptr_t)box.dst_pitch) % 16 == 0;
+    const int width = (int)(box.width - left < box.strip_width ? box.width - left : box.strip_width);
+    const int count = width - OUTPUTS * lane < 0         ? 0
+                      : width - OUTPUTS * lane < OUTPUTS ? width - OUTPUTS * lane
+                                                         : OUTPUTS;
+    const bool aligned = ((uintptr_t)box.dst | (uintptr_t)box.dst_pitch) % 16 == 0;
+    const bool whole = __shfl_xor_sync(~0u, count, 1) + count == 2 * OUTPUTS;
     const int64_t begin = left - box.anchor_x - skip;
+    const outside beside = find_outside(box, begin, skip + width + box.window_width - 1);
+    const bool wraps = box.border == TWI_WRAP && box.width % 4 == 0;
+    const bool plain = rows_aligned(box) && (wraps || has_copied(box, beside));
+    const bool any_outside = plain && !wraps && beside.before + beside.end - beside.after > 0;
     columns *places = (columns *)(lines + 2 * PAIRS * SLOTS + BEHIND);
     places[thread] = find_columns(box, (int32_t)begin + 4 * thread);
     down<DOWN, HIGHEST> d;
     d.place = places + thread;
+    d.plain = plain;
     d.inside = begin >= 4 && begin + COLUMNS + 4 <= box.width;
-    d.ring = (uint32_t *)(places + THREADS) + thread;
+    d.ragged = box.width % 4 != 0 && begin + COLUMNS > box.width;
+    d.at = word_of(box, begin + 4 * thread);
+    uint32_t *room = (uint32_t *)(places + THREADS) + pair * ROOM;
+    d.ring = (uint32_t *)(places + THREADS) + PAIRS * ROOM + thread;
     d.begin(box, top - box.anchor_y);
     uint8_t *place = (uint8_t *)box.dst + (top + 2 * pair) * box.dst_pitch + x;
     int buffer = 0;
@@ -482,6 +582,10 @@ static __global__ void __launch_bounds__(THREADS, 2) herk(const __grid_constant_
         }
         d.next(box, top - box.anchor_y + y);
         __syncthreads();
+        if (any_outside) {
+            copy_outside(box, beside, step);
+            __syncthreads();
+        }
         uint32_t a[OUTPUTS / 4];
         uint32_t b[OUTPUTS / 4];
         across_any<ACROSS, HIGHEST>(step + pair * SLOTS + slot_of(OUTPUTS * lane), box.window_width, a, b);
@@ -490,8 +594,13 @@ static __global__ void __launch_bounds__(THREADS, 2) herk(const __grid_constant_
             move_in(b, skip);
         }
         const int row = y + 2 * pair;
-        store(place, row < rows ? count : 0, whole && row < rows, a);
-        store(place + box.dst_pitch, row + 1 < rows ? count : 0, whole && row + 1 < rows, b);
+        if (aligned) {
+            store(place, row < rows ? count : 0, whole && row < rows, a);
+            store(place + box.dst_pitch, row + 1 < rows ? count : 0, whole && row + 1 < rows, b);
+        } else {
+            store_shifted(room, place - OUTPUTS * lane, row < rows ? width : 0, a);
+            store_shifted(room, place - OUTPUTS * lane + box.dst_pitch, row + 1 < rows ? width : 0, b);
+        }
     }
 }
 

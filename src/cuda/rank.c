@@ -13,8 +13,7 @@ static int64_t divide_up(int64_t a, int64_t b)
 
 /* ---- columns -------------------------------------------------------------------------------------------- */
 
-enum { COLUMNS_WIDTH = 2048 };
-static const twi_cuda_strip columns_strip = {3, 2, 16, 2};
+enum { COLUMNS_WIDTH = 512, COLUMNS_HEIGHT = 32 };
 
 static const char *refuses_columns(const tw_context *context, const tw_problem *problem)
 {
@@ -31,7 +30,7 @@ static const char *refuses_columns(const tw_context *context, const tw_problem *
 static double cost_columns(const tw_context *context, const tw_problem *problem)
 {
     (void)context;
-    return 20000 + 0.0024 * outputs_of(problem);
+    return 15000 + 0.0025 * outputs_of(problem);
 }
 
 static tw_status prepare_columns(tw_plan *plan)
@@ -43,13 +42,12 @@ static tw_status prepare_columns(tw_plan *plan)
 static tw_status run_columns(const tw_plan *plan, const twi_job *job)
 {
     twi_cuda_box box = twi_cuda_box_arguments(plan, job);
-    box.strip_height =
-        twi_cuda_strip_rows(plan, divide_up(box.width, COLUMNS_WIDTH), job->last - job->first, &columns_strip);
+    box.strip_height = COLUMNS_HEIGHT;
     const twi_cuda_shape shape = {
         .block_width = 32,
-        .block_height = 4,
+        .block_height = 1,
         .outputs_width = COLUMNS_WIDTH,
-        .outputs_height = (unsigned)box.strip_height,
+        .outputs_height = COLUMNS_HEIGHT,
     };
     return twi_cuda_launch_box(twi_cuda_median_columns[twi_cuda_aligned_to(job, 16)], &shape, box, job->stream);
 }
@@ -91,7 +89,7 @@ static const char *refuses_histogram(const tw_context *context, const tw_problem
 static double cost_histogram(const tw_context *context, const tw_problem *problem)
 {
     (void)context;
-    return 50000 + (0.012 + 0.0006 * problem->window.width) * outputs_of(problem);
+    return 50000 + (0.0165 + 0.00042 * problem->window.width) * outputs_of(problem);
 }
 
 static tw_status prepare_histogram(tw_plan *plan)
