@@ -16,6 +16,11 @@ target_link_libraries(tilewise PRIVATE tilewise_program warnings)
 # CMake would take the library's kernels for a reason to link by nvcc: no C++ runtime is needed.
 set_target_properties(tilewise PROPERTIES LINKER_LANGUAGE C)
 
+# What bench/explain.py compares with a GPU's counters.
+add_executable(explain_probe EXCLUDE_FROM_ALL bench/explain_probe.c)
+target_link_libraries(explain_probe PRIVATE tilewise_verify warnings)
+set_target_properties(explain_probe PROPERTIES LINKER_LANGUAGE C)
+
 # The program writes its own manual page and completions: they cannot disagree with it.
 set(TW_PAGES ${CMAKE_BINARY_DIR}/pages)
 function(tilewise_page file)

@@ -130,6 +130,8 @@ struct twi_args {
     tw_type to;       /* the result's type [TW_TYPE_COUNT: the image's] */
 
     const char *report; /* bench: a folder [NULL] */
+    const char *svg;    /* explain: a file [NULL] */
+    bool alike;         /* explain: all pixels have one value */
 
     bool radius_given;
     bool size_given;

@@ -30,8 +30,7 @@ static unsigned backends_of(tw_op op, const char *name)
     return backends;
 }
 
-/* Checks the names in `variants` and narrows *backend, if it is auto, to the one that has them all. */
-static twi_exit check_variants(const char *variants, tw_op op, tw_backend *backend)
+twi_exit twi_check_variants(const char *variants, tw_op op, tw_backend *backend)
 {
     unsigned common = ~0u;
     while (*variants) {
@@ -78,7 +77,7 @@ twi_exit twi_open_context(const twi_args *args, tw_op op, tw_progress progress, 
     options.progress_user = user;
     twi_exit result = twi_require_device(args);
     if (result == TWI_EXIT_DONE && args->variant)
-        result = check_variants(args->variant, op, &options.backend);
+        result = twi_check_variants(args->variant, op, &options.backend);
     if (result != TWI_EXIT_DONE)
         return result;
     const tw_status status = tw_context_create(&options, context);

@@ -295,11 +295,15 @@ const twi_command twi_commands[TWI_COMMAND_COUNT] = {
             1,
             1,
             TWI_OPERAND_OP,
-            "list an operation's variants",
+            "list an operation's variants, or say what one does to memory",
             "With --list, prints each variant of the operation, the back end it runs on, what it is, and whether it "
-            "can do the problem that the other options describe on this machine; if not, why.",
-            {"tilewise explain --list box", "tilewise explain --list box --dtype f32 --window 31x31",
-             "tilewise explain --list correlate --mask '1 2 1; 2 4 2; 1 2 1'"},
+            "can do the problem that the other options describe on this machine; if not, why. With --variant, "
+            "calculates from the accesses that a CUDA variant declares what a block in the image's middle and the "
+            "whole image ask of memory: requests and 32-byte sectors, the bank of each lane and conflicts in shared "
+            "memory, cycles of constant memory, barriers; no GPU is needed but for registers and occupancy.",
+            {"tilewise explain --list box --dtype f32 --window 31x31",
+             "tilewise explain box --variant tiled --block 16x16",
+             "tilewise explain transpose --dtype f32 --variant shared --svg banks.svg"},
             twi_command_explain,
         },
     [TWI_INFO] =
@@ -448,8 +452,12 @@ const twi_option twi_options[] = {
      "('tilewise explain --list' prints them)"},
     {0, FOR(VERIFY) | FOR(BENCH), "variant", "A,B", twi_set_variants, "names separated by commas, such as reference",
      NULL, "these implementations alone ('tilewise explain --list' prints them)"},
+    {0, FOR(EXPLAIN), "variant", "NAME", twi_set_variant, "one name, such as tiled", NULL,
+     "say what this implementation does to memory"},
     {0, WORKING & ~MORPHOLOGY, "block", "WxH", twi_set_block, "WxH, each 1 to 1024", "16x16 32x32 64x16 32x8",
      "threads of a block, for the CUDA variants that have a choice; without effect where auto finds no GPU"},
+    {0, FOR(EXPLAIN), "block", "WxH", twi_set_block, "WxH, each 1 to 1024", "16x16 32x32 64x16 32x8",
+     "threads of a block, for the variants that have a choice"},
     {0, FILTERS | FOR(BENCH) | FOR(TUNE), "threads", "N", twi_set_threads, "a whole number, 1 to 1024", NULL,
      "CPU threads (default all that this process may use)"},
     {0, FOR(BENCH), "graph", NULL, twi_set_graph, NULL, NULL,
@@ -463,6 +471,11 @@ const twi_option twi_options[] = {
      "which random cases to draw (default 1)"},
     {0, FOR(VERIFY), "cases", "N", twi_set_cases, "a whole number, 0 to 1000000000", NULL,
      "how many random cases to draw (default 100)"},
+    {0, FOR(EXPLAIN), "svg", "FILE", twi_set_svg, "the name of a file, or -", NULL,
+     "draw which lane of a warp asks for which bank of shared memory, and which conflict; - is stdout"},
+    {0, FOR(EXPLAIN), "pixels", "KIND", twi_set_pixels, "alike or different", "alike different",
+     "the pixels, where addresses depend on them (lut): different (default), 32 neighbours have 32 values spread over "
+     "the range, or all alike"},
     {0, FOR(EXPLAIN), "list", NULL, twi_set_list, NULL, NULL, "list the operation's variants"},
     {0, FOR(VERIFY) | PROBLEMS | FOR(INFO), "json", NULL, twi_set_json, NULL, NULL, "print JSON"},
     {0, FILTERS, "progress", "WHEN", twi_set_progress, "auto, always or never", "auto always never",

@@ -42,6 +42,8 @@ bool twi_set_threads(twi_args *args, const char *text);
 bool twi_set_graph(twi_args *args, const char *text);
 bool twi_set_pinned(twi_args *args, const char *text);
 bool twi_set_report(twi_args *args, const char *text);
+bool twi_set_svg(twi_args *args, const char *text);
+bool twi_set_pixels(twi_args *args, const char *text);
 bool twi_set_seed(twi_args *args, const char *text);
 bool twi_set_cases(twi_args *args, const char *text);
 bool twi_set_list(twi_args *args, const char *text);

@@ -28,9 +28,8 @@ typedef struct twi_visit {
     int64_t step;  /* how often the thread has come by before */
 } twi_visit;
 
-/* What an address function returns for a thread that takes no part, and for one that asks for a texel outside the
-   image, which lies nowhere. */
-enum { TWI_NO_ADDRESS = -1, TWI_NOWHERE = -2 };
+/* What an address function returns for a thread that takes no part. */
+enum { TWI_NO_ADDRESS = -1 };
 
 typedef struct twi_access {
     const char *what; /* "source"; accesses of one name, space and direction are counted together */

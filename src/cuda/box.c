@@ -39,7 +39,7 @@ static void explain_direct(twi_kernel *kernel)
 {
     twi_cuda_declare_blocks(kernel, BLOCK_WIDTH, BLOCK_HEIGHT);
     twi_cuda_declare_window(kernel);
-    twi_cuda_declare_output(kernel);
+    twi_cuda_declare_output(kernel, false);
     kernel->function = twi_cuda_box_direct[kernel->problem->type];
 }
 
@@ -89,7 +89,7 @@ static void explain_tiled(twi_kernel *kernel)
 {
     twi_cuda_declare_blocks(kernel, BLOCK_WIDTH, BLOCK_HEIGHT);
     twi_cuda_declare_tile(kernel);
-    twi_cuda_declare_output(kernel);
+    twi_cuda_declare_output(kernel, false);
     kernel->function = twi_cuda_box_tiled[kernel->problem->type];
 }
 
@@ -135,7 +135,7 @@ static void explain_texture(twi_kernel *kernel)
 {
     twi_cuda_declare_blocks(kernel, BLOCK_WIDTH, BLOCK_HEIGHT);
     twi_cuda_declare_texture(kernel);
-    twi_cuda_declare_output(kernel);
+    twi_cuda_declare_output(kernel, false);
     kernel->function = twi_cuda_box_texture_kernels[kernel->problem->type];
 }
 

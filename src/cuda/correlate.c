@@ -204,7 +204,7 @@ static void explain_direct(twi_kernel *kernel)
     twi_cuda_declare_blocks(kernel, BLOCK_WIDTH, BLOCK_HEIGHT);
     twi_cuda_declare_window(kernel);
     declare_mask(kernel, true, true);
-    twi_cuda_declare_output(kernel);
+    twi_cuda_declare_output(kernel, false);
     kernel->function = kernel_of(twi_cuda_correlate_direct, kernel->problem);
 }
 
@@ -242,7 +242,7 @@ static void explain_readonly(twi_kernel *kernel)
     twi_cuda_declare_blocks(kernel, BLOCK_WIDTH, BLOCK_HEIGHT);
     twi_cuda_declare_window(kernel);
     declare_mask(kernel, false, true);
-    twi_cuda_declare_output(kernel);
+    twi_cuda_declare_output(kernel, false);
     kernel->function = kernel_of(twi_cuda_correlate_readonly, kernel->problem);
 }
 
@@ -301,7 +301,7 @@ static void explain_tiled(twi_kernel *kernel)
     twi_cuda_declare_blocks(kernel, TILE_OUTPUTS_WIDTH, TILE_OUTPUTS_HEIGHT);
     twi_cuda_declare_tile(kernel);
     declare_mask(kernel, is_constant(kernel->problem), false);
-    twi_cuda_declare_output(kernel);
+    twi_cuda_declare_output(kernel, false);
     kernel->function = kernel_tiled(kernel->problem);
 }
 
@@ -349,7 +349,7 @@ static void explain_texture(twi_kernel *kernel)
     twi_cuda_declare_blocks(kernel, BLOCK_WIDTH, BLOCK_HEIGHT);
     twi_cuda_declare_texture(kernel);
     declare_mask(kernel, true, false);
-    twi_cuda_declare_output(kernel);
+    twi_cuda_declare_output(kernel, false);
     kernel->function = kernel_of(twi_cuda_correlate_texture_kernels, kernel->problem);
 }
 

@@ -87,7 +87,7 @@ static void explain_direct(twi_kernel *kernel)
     twi_cuda_declare_window(kernel);
     if (kernel->problem->footprint)
         twi_cuda_declare_values(kernel, "footprint", TWI_SPACE_GLOBAL, 1, true);
-    twi_cuda_declare_output(kernel);
+    twi_cuda_declare_output(kernel, true);
     kernel->function = kernel_direct(kernel->problem);
 }
 
@@ -157,7 +157,7 @@ static void explain_tiled(twi_kernel *kernel)
     twi_cuda_declare_tile(kernel);
     if (kernel->problem->footprint)
         twi_cuda_declare_values(kernel, "footprint", TWI_SPACE_GLOBAL, 1, false);
-    twi_cuda_declare_output(kernel);
+    twi_cuda_declare_output(kernel, false);
     kernel->function = kernel_tiled(kernel->problem);
 }
 

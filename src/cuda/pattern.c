@@ -56,7 +56,7 @@ static bool in_footprint(const tw_problem *problem, int64_t position)
 static int64_t address_of_output(const twi_kernel *kernel, const twi_visit *visit)
 {
     const output out = output_of(kernel, visit);
-    if (!out.exists)
+    if (!takes_part(kernel, visit, &out))
         return TWI_NO_ADDRESS;
     return out.y * kernel->dst_pitch + out.element * (int64_t)tw_type_size(kernel->problem->out_type);
 }
@@ -73,7 +73,17 @@ void twi_cuda_declare_blocks(twi_kernel *kernel, int32_t width, int32_t height)
     kernel->rows = kernel->problem->height;
 }
 
-void twi_cuda_declare_output(twi_kernel *kernel)
+/* On one path, or on two. */
+static void declare(twi_kernel *kernel, twi_access access, bool paths)
+{
+    access.path = paths ? TWI_PATH_INSIDE : TWI_PATH_ANY;
+    twi_declare(kernel, access);
+    access.path = TWI_PATH_OUTSIDE;
+    if (paths)
+        twi_declare(kernel, access);
+}
+
+void twi_cuda_declare_output(twi_kernel *kernel, bool paths)
 {
     const twi_access access = {
         .what = "output",
@@ -83,7 +93,7 @@ void twi_cuda_declare_output(twi_kernel *kernel)
         .steps = 1,
         .address = address_of_output,
     };
-    twi_declare(kernel, access);
+    declare(kernel, access, paths);
 }
 
 /* ---- Windows in global memory, or through a texture ------------------------------------------------ */
@@ -109,13 +119,18 @@ static int64_t address_in_window(const twi_kernel *kernel, const twi_visit *visi
                              out.top + visit->step / problem->window.width, out.channel);
 }
 
-/* The texture's own addressing does some borders: it is then asked for positions outside, too. */
+/* The texture's own addressing does the zero border: it is asked for positions outside, too, and fetches the nearest.
+ */
 static int64_t address_in_texture(const twi_kernel *kernel, const twi_visit *visit)
 {
+    const tw_problem *problem = kernel->problem;
     const output out = output_of(kernel, visit);
-    const int64_t address = address_in_window(kernel, visit);
-    const bool asks = kernel->problem->border.mode == TW_BORDER_ZERO && out.exists;
-    return address == TWI_NO_ADDRESS && asks ? TWI_NOWHERE : address;
+    const int64_t x = out.left + visit->step % problem->window.width;
+    const int64_t y = out.top + visit->step / problem->window.width;
+    if (problem->border.mode != TW_BORDER_ZERO || !out.exists)
+        return address_in_window(kernel, visit);
+    return address_in_source(kernel, twi_border_index(x, problem->width, TWI_REPLICATE),
+                             twi_border_index(y, problem->height, TWI_REPLICATE), out.channel);
 }
 
 static int64_t address_of_value_1(const twi_kernel *kernel, const twi_visit *visit)
@@ -136,14 +151,6 @@ static int64_t address_of_value_8(const twi_kernel *kernel, const twi_visit *vis
     return position < 0 ? position : 8 * position;
 }
 
-static void declare_paths(twi_kernel *kernel, twi_access access)
-{
-    access.path = TWI_PATH_INSIDE;
-    twi_declare(kernel, access);
-    access.path = TWI_PATH_OUTSIDE;
-    twi_declare(kernel, access);
-}
-
 void twi_cuda_declare_window(twi_kernel *kernel)
 {
     const twi_access access = {
@@ -153,7 +160,7 @@ void twi_cuda_declare_window(twi_kernel *kernel)
         .steps = positions(kernel->problem),
         .address = address_in_window,
     };
-    declare_paths(kernel, access);
+    declare(kernel, access, true);
 }
 
 void twi_cuda_declare_texture(twi_kernel *kernel)
@@ -179,10 +186,7 @@ void twi_cuda_declare_values(twi_kernel *kernel, const char *what, twi_space spa
                    : bytes == 4 ? address_of_value_4
                                 : address_of_value_1,
     };
-    if (paths)
-        declare_paths(kernel, access);
-    else
-        twi_declare(kernel, access);
+    declare(kernel, access, paths);
 }
 
 /* ---- Tiles ---------------------------------------------------------------------------------------- */

@@ -16,6 +16,6 @@ void twi_cuda_declare_values(twi_kernel *kernel, const char *what, twi_space spa
 /* A block fills its tile, passes a barrier and reads the windows there. */
 void twi_cuda_declare_tile(twi_kernel *kernel);
 /* Each thread writes its element. */
-void twi_cuda_declare_output(twi_kernel *kernel);
+void twi_cuda_declare_output(twi_kernel *kernel, bool paths);
 
 #endif

@@ -38,7 +38,7 @@ int twi_count_sectors(const int64_t address[TWI_WARP], int32_t bytes)
 
 int twi_count_words(const int64_t address[TWI_WARP], int32_t bytes)
 {
-    return count_pieces(address, 0, TWI_WARP, bytes, TWI_WORD);
+    return count_pieces(address, 0, TWI_WARP, bytes, bytes > TWI_WORD ? bytes : TWI_WORD);
 }
 
 int twi_bank_parts(int32_t bytes)
@@ -78,17 +78,21 @@ int twi_count_wavefronts(twi_banks *banks)
     return wavefronts;
 }
 
+static int lanes_of(const int64_t *address, int first, int last)
+{
+    int lanes = 0;
+    for (int lane = first; lane < last; lane++)
+        lanes += address[lane] >= 0;
+    return lanes;
+}
+
 /* Parts of the warp with a lane that takes part: the wavefronts without conflicts. */
 static int least_wavefronts(const twi_banks *banks)
 {
     const int lanes = TWI_WARP / twi_bank_parts(banks->bytes);
     int parts = 0;
-    for (int first = 0; first < TWI_WARP; first += lanes) {
-        bool used = false;
-        for (int lane = first; lane < first + lanes; lane++)
-            used = used || banks->address[lane] >= 0;
-        parts += used;
-    }
+    for (int first = 0; first < TWI_WARP; first += lanes)
+        parts += lanes_of(banks->address, first, first + lanes) > 0;
     return parts;
 }
 
@@ -101,14 +105,29 @@ static void add(twi_counts *to, const twi_counts *counts, int64_t times)
     to->conflicts += times * counts->conflicts;
 }
 
-/* A request's counts; `figure` is what its row shows: sectors, degree or cycles. */
-static twi_counts count_request(const twi_access *access, twi_banks *banks, int *figure)
+/* Of a texture, four lanes at a time. */
+static twi_counts count_quads(const twi_banks *banks, int *figure)
 {
     twi_counts counts = {0};
-    for (int lane = 0; lane < TWI_WARP; lane++)
-        counts.elements += banks->address[lane] != TWI_NO_ADDRESS;
+    for (int first = 0; first < TWI_WARP; first += TWI_QUAD) {
+        const int sectors = count_pieces(banks->address, first, first + TWI_QUAD, banks->bytes, TWI_SECTOR);
+        const int lanes = lanes_of(banks->address, first, first + TWI_QUAD);
+        counts.requests += lanes > 0;
+        counts.elements += lanes;
+        counts.sectors += sectors;
+        *figure = sectors > *figure ? sectors : *figure;
+    }
+    return counts;
+}
+
+/* The counts of what a warp asks for; `figure` is what its row shows: sectors, degree or cycles. */
+static twi_counts count_request(const twi_access *access, twi_banks *banks, int *figure)
+{
+    twi_counts counts = {.elements = lanes_of(banks->address, 0, TWI_WARP)};
     if (counts.elements == 0)
         return counts;
+    if (access->space == TWI_SPACE_TEXTURE)
+        return count_quads(banks, figure);
     counts.requests = 1;
     if (access->space == TWI_SPACE_SHARED) {
         counts.wavefronts = twi_count_wavefronts(banks);
@@ -230,7 +249,7 @@ static void explain_access(const twi_access *access, const axis *across, const a
     }
 }
 
-static tw_status explain_all(twi_explanation *result)
+tw_status twi_explain_declared(twi_explanation *result)
 {
     const twi_kernel *kernel = &result->kernel;
     const tw_window *window = &kernel->problem->window;
@@ -268,10 +287,12 @@ static int64_t pitch_of(const tw_problem *problem, int64_t width, tw_type type)
 tw_status twi_explain(size_t index, const tw_problem *problem, int32_t block_width, int32_t block_height, bool alike,
                       twi_explanation *result)
 {
-    const twi_variant *variant = &twi_variants[index];
     tw_problem on_device = *problem;
     int64_t out_width;
     int64_t out_height;
+    if (index >= twi_variant_total)
+        return twi_fail(TW_ERROR_ARGUMENT, "variant %zu: there is no such variant", index);
+    const twi_variant *variant = &twi_variants[index];
     if (!twi_is_explained(index))
         return twi_fail(TW_ERROR_UNSUPPORTED, "what variant %s of %s does to memory is not described", variant->name,
                         tw_op_name(variant->op));
@@ -292,7 +313,7 @@ tw_status twi_explain(size_t index, const tw_problem *problem, int32_t block_wid
                    .alike = alike},
     };
     variant->code->explain(&result->kernel);
-    return explain_all(result);
+    return twi_explain_declared(result);
 }
 
 tw_status twi_explain_occupancy(tw_context *context, const twi_explanation *explanation, twi_occupancy *occupancy)

@@ -2,16 +2,17 @@
  * What a variant's kernel does to memory, calculated from the accesses that it declares: no device is needed.
  * Linked by the command and the tests, no part of the library.
  *
- * A request is what one instruction of a warp asks of memory. Global memory answers in sectors of 32 bytes. Shared
- * memory has 32 banks of 4-byte words and takes a cycle, a wavefront, for as many words as lie in different banks;
- * accesses of 8 and 16 bytes are taken by halves and quarters of the warp. Constant memory hands out one word a cycle.
+ * A request is what one instruction of a warp asks of memory; textures are asked by four lanes at a time. Global memory
+ * and textures answer in sectors of 32 bytes. Shared memory has 32 banks of 4-byte words and takes a cycle, a
+ * wavefront, for as many words as lie in different banks; accesses of 8 and 16 bytes are taken by halves and quarters
+ * of the warp. Constant memory hands out one word a cycle.
  */
 #ifndef TWI_VERIFY_EXPLAIN_H
 #define TWI_VERIFY_EXPLAIN_H
 
 #include "core/explain.h"
 
-enum { TWI_WARP = 32, TWI_BANKS = 32, TWI_WORD = 4, TWI_SECTOR = 32 };
+enum { TWI_WARP = 32, TWI_QUAD = 4, TWI_BANKS = 32, TWI_WORD = 4, TWI_SECTOR = 32 };
 
 typedef struct twi_counts {
     int64_t requests;
@@ -54,6 +55,9 @@ int twi_count_words(const int64_t address[TWI_WARP], int32_t bytes); /* differen
 int twi_count_wavefronts(twi_banks *banks);                          /* sets the degree, too */
 /* Parts of a warp that shared memory takes one after the other. */
 int twi_bank_parts(int32_t bytes);
+
+/* Counts what result->kernel declares. */
+tw_status twi_explain_declared(twi_explanation *result);
 
 /* Whether variant `index` of the registry is described. */
 bool twi_is_explained(size_t index);
