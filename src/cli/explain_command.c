@@ -352,20 +352,6 @@ static twi_exit write_map(const char *path, const tw_variant_info *info, const t
 
 /* ---- The command --------------------------------------------------------------------------------- */
 
-/* The variant of that name, one that is described if there is one. */
-static size_t find_variant(tw_op op, const char *name)
-{
-    size_t found = 0;
-    tw_variant_info info;
-    for (size_t i = 0; tw_variant_get(i, &info); i++)
-        if (info.op == op && strcmp(info.name, name) == 0) {
-            found = i;
-            if (twi_is_explained(i))
-                break;
-        }
-    return found;
-}
-
 /* "direct, tiled": those that are described. */
 static void list_described(tw_op op, char *text, size_t size)
 {
@@ -382,19 +368,19 @@ static twi_exit explain(const twi_args *args, tw_problem *problem)
 {
     const bool only_map = args->svg && strcmp(args->svg, "-") == 0;
     tw_backend backend = TW_AUTO;
+    size_t index = 0;
     tw_variant_info info;
     twi_explanation e;
     twi_exit code = twi_check_variants(args->variant, problem->op, &backend);
     if (code != TWI_EXIT_DONE)
         return code;
-    const size_t index = find_variant(problem->op, args->variant);
-    (void)tw_variant_get(index, &info);
-    if (!twi_is_explained(index)) {
+    if (!twi_find_explained(problem->op, args->variant, &index)) {
         char described[256];
         list_described(problem->op, described, sizeof described);
-        return twi_complain(TWI_EXIT_USAGE, "--variant %s: what it does to memory is not described%s%s", info.name,
+        return twi_complain(TWI_EXIT_USAGE, "--variant %s: what it does to memory is not described%s%s", args->variant,
                             described[0] ? ": use one of " : ", nor are this operation's others", described);
     }
+    (void)tw_variant_get(index, &info);
     problem->memory = TW_DEVICE; /* where kernels find their images */
     const tw_status status = twi_explain(index, problem, args->block_width, args->block_height, args->alike, &e);
     if (status != TW_OK)

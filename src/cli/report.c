@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/banks.h"
 #include "cli/report.h"
 #include "cli/wisdom.h"
 
@@ -352,6 +353,43 @@ static twi_exit put_tiles(const twi_bench_report *report, FILE *page)
     return draw(report, plot, false, page);
 }
 
+/* What the row's variant does to memory at the largest size; false if it is not described or has no banks to draw. */
+static bool explain_banks(const twi_bench_report *report, size_t row, twi_explanation *explanation)
+{
+    const twi_bench_result *result = largest(report);
+    size_t index = 0;
+    return report->cuda && result->rows[row].kernel.count > 0 &&
+           twi_find_explained(result->problem.op, result->rows[row].name, &index) &&
+           twi_explain(index, &result->problem, report->args->block_width, report->args->block_height, false,
+                       explanation) == TW_OK &&
+           twi_banks_any(explanation);
+}
+
+static bool has_banks(const twi_bench_report *report)
+{
+    twi_explanation explanation;
+    for (size_t i = 0; i < largest(report)->count; i++)
+        if (explain_banks(report, i, &explanation))
+            return true;
+    return false;
+}
+
+static twi_exit put_banks(const twi_bench_report *report, FILE *page)
+{
+    (void)fputs("<p class=\"soft\">Calculated, not measured: of each access to shared memory the request with the most "
+                "conflicts. Columns are the 32 banks, lines the addresses; a cell has the lanes of the warp that ask "
+                "for its word. Words of one bank (red) are handed out one after the other.</p>\n",
+                page);
+    for (size_t i = 0; i < largest(report)->count; i++) {
+        twi_explanation explanation;
+        if (!explain_banks(report, i, &explanation))
+            continue;
+        (void)fprintf(page, "<h3>%s</h3>\n", largest(report)->rows[i].name);
+        twi_banks_draw(&explanation, page);
+    }
+    return TWI_EXIT_DONE;
+}
+
 static twi_exit put_method(const twi_bench_report *report, FILE *page)
 {
     char *notes = NULL;
@@ -398,8 +436,8 @@ static const struct {
 } sections[] = {
     {"The largest image", NULL, put_largest},   {"Bandwidth against size", NULL, put_bandwidth},
     {"Share of a plain copy", NULL, put_share}, {"Kernel and round trip", has_fastest, put_roundtrip},
-    {"Direct and tiled", has_tiles, put_tiles}, {"How it was measured", NULL, put_method},
-    {"All figures", NULL, put_figures},
+    {"Direct and tiled", has_tiles, put_tiles}, {"Banks of shared memory", has_banks, put_banks},
+    {"How it was measured", NULL, put_method},  {"All figures", NULL, put_figures},
 };
 
 static twi_exit put_page(const twi_bench_report *report, FILE *page)

@@ -277,6 +277,17 @@ bool twi_is_explained(size_t index)
     return index < twi_variant_total && twi_variants[index].code->explain;
 }
 
+bool twi_find_explained(tw_op op, const char *name, size_t *index)
+{
+    for (size_t i = 0; i < twi_variant_total; i++) {
+        if (twi_variants[i].op != op || strcmp(twi_variants[i].name, name) != 0 || !twi_is_explained(i))
+            continue;
+        *index = i;
+        return true;
+    }
+    return false;
+}
+
 /* The pitch that tw_image_create() gives an image of that width. */
 static int64_t pitch_of(const tw_problem *problem, int64_t width, tw_type type)
 {

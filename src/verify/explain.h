@@ -61,6 +61,8 @@ tw_status twi_explain_declared(twi_explanation *result);
 
 /* Whether variant `index` of the registry is described. */
 bool twi_is_explained(size_t index);
+/* The operation's described variant of that name; false if there is none. */
+bool twi_find_explained(tw_op op, const char *name, size_t *index);
 
 /* Block sides of 0: the variant's own. Fails for a variant that is not described or does not do the problem. */
 tw_status twi_explain(size_t index, const tw_problem *problem, int32_t block_width, int32_t block_height, bool alike,
