@@ -424,6 +424,26 @@ TW_API tw_status tw_reduce(tw_context *context, const tw_image *src, const tw_im
 /* How often each value occurs. src: u8 or u16; dst: u64, 256x1 or 65536x1, as many channels as src. */
 TW_API tw_status tw_histogram(tw_context *context, const tw_image *src, const tw_image *dst);
 
+typedef struct tw_scan_params {
+    tw_axis axis;   /* TW_AXIS_ALL: row after row, as one line */
+    bool exclusive; /* a pixel's own value is not in its sum */
+} tw_scan_params;
+
+/* Inclusive, along rows. */
+TW_API tw_scan_params tw_scan_defaults(void);
+
+/*
+ * Running sums of each channel: along every row, down every column, or over the whole image. The type of dst is wider
+ * than that of src: u32, u64 or f64 for u8 and u16; i32, i64 or f64 for i16; i64 or f64 for i32; f32 or f64 for f32;
+ * f64 for f64. Integers are exact: where so many of src's values might not fit, TW_ERROR_LIMIT, whatever the pixels.
+ * Floats are added in f64 in a fixed order (docs/semantics.md), the same on every device; each sum is rounded once.
+ */
+TW_API tw_status tw_scan(tw_context *context, const tw_image *src, const tw_image *dst, const tw_scan_params *params);
+
+/* The summed-area table: dst is a column and a row larger than src, and its pixel (x, y) is the sum of the pixels to
+   the left of x in the rows above y. Types and limits as tw_scan, but for f32, which dst cannot have. */
+TW_API tw_status tw_integral(tw_context *context, const tw_image *src, const tw_image *dst);
+
 /* Where the pixels go. The values are sets of steps: 1 exchanges rows and columns, then 2 left and right, then 4 top
    and bottom of the result. Rotations are clockwise. */
 typedef enum tw_turn {
@@ -471,6 +491,8 @@ typedef enum tw_op {
     TW_OP_LUT,
     TW_OP_REDUCE,
     TW_OP_HISTOGRAM,
+    TW_OP_SCAN,
+    TW_OP_INTEGRAL,
     TW_OP_COUNT
 } tw_op;
 
@@ -503,7 +525,8 @@ typedef struct tw_problem {
     const uint8_t *footprint;
     int64_t rank;
     tw_turn turn;      /* transpose */
-    tw_axis axis;      /* reduce */
+    tw_axis axis;      /* reduce, scan */
+    bool exclusive;    /* scan */
     unsigned figures;  /* reduce */
     const void *table; /* lut: copied like masks */
     int32_t table_channels;
@@ -528,6 +551,9 @@ TW_API tw_status tw_lut_problem(const tw_image *src, const tw_image *dst, const 
 TW_API tw_status tw_reduce_problem(const tw_image *src, const tw_image *dst, const tw_reduce_params *params,
                                    tw_problem *problem);
 TW_API tw_status tw_histogram_problem(const tw_image *src, const tw_image *dst, tw_problem *problem);
+TW_API tw_status tw_scan_problem(const tw_image *src, const tw_image *dst, const tw_scan_params *params,
+                                 tw_problem *problem);
+TW_API tw_status tw_integral_problem(const tw_image *src, const tw_image *dst, tw_problem *problem);
 
 /* One line, such as "box u8 c1 1003x769 s3x3 a1,1 zero floor host". Returns the length that the whole
    text has; at most size - 1 characters and a NUL are written. */

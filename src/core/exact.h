@@ -261,4 +261,23 @@ TWI_EXACT void twi_stats_finish(int figures, twi_stats *stats)
     stats->count_nonzero = figures & TWI_COUNT_NONZERO ? stats->count_nonzero : 0;
 }
 
+/* ---- Running sums -------------------------------------------------------------------------------- */
+
+/*
+ * The f64 running sums of a line of values, which is cut, from the left, into tiles of TWI_SCAN_TILE values, and those
+ * into quads of 4. A quad v0 v1 v2 v3 has the sums
+ *     r0 = v0,  r1 = v0 + v1,  r2 = r1 + v2,  r3 = r1 + (v2 + v3).
+ * What lies before each of a tile's quads, q, is found from their totals r3 by the scheme of Hillis and Steele: to the
+ * total of every quad l at once that of quad l - d is added (on its left) where there is one, for d = 1, 2, 4, 8, 16;
+ * then q of quad l is what quad l - 1 has, and +0 for quad 0. What the last quad has is the tile's total.
+ * TWI_SCAN_TILE tiles are a span. Their totals are scanned as the values of a tile are; x of a tile is the exclusive
+ * sum q + r there. The totals of spans are added from the left, beginning with +0: g is what lies before a span.
+ * The running sum that includes value j of a quad is ((g + x) + q) + r_j, the one that excludes it ((g + x) + q) +
+ * r_j-1, where r_-1 is +0. As all begins with +0, values that are missing at the end might as well be +0. A column is
+ * cut into groups of TWI_GROUP pixels, added in ascending order from +0; the totals of groups are added likewise, and
+ * each running sum is that of the groups before and that in the group. An integral is the running sums of columns of
+ * the running sums of rows.
+ */
+enum { TWI_SCAN_QUADS = 32, TWI_SCAN_TILE = 4 * TWI_SCAN_QUADS, TWI_SCAN_SPAN = TWI_SCAN_TILE * TWI_SCAN_TILE };
+
 #endif

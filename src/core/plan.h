@@ -185,6 +185,11 @@ static inline size_t twi_table_entries(const tw_problem *problem)
     return problem->type == TW_U8 ? 256 : 65536;
 }
 
+/* The types, as a set, that dst of a scan or integral of such pixels may have. */
+unsigned twi_sum_types(tw_op op, tw_type type);
+/* Whether dst's type holds every sum of a scan or integral exactly, whatever the pixels; floats may be rounded. */
+bool twi_sums_fit(const tw_problem *problem);
+
 /* How many positions of the window take part in min, max and rank. */
 int64_t twi_footprint_count(const tw_window *window, const uint8_t *footprint);
 

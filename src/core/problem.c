@@ -102,18 +102,102 @@ static tw_status check_table(const tw_problem *problem)
     return TW_OK;
 }
 
-static tw_status check_reduce(const tw_problem *problem)
+static tw_status check_axis(const tw_problem *problem)
 {
     if ((unsigned)problem->axis >= TW_AXIS_COUNT)
         return twi_fail(TW_ERROR_ARGUMENT, "axis %d is unknown: use TW_AXIS_X, TW_AXIS_Y or TW_AXIS_ALL",
                         (int)problem->axis);
+    return TW_OK;
+}
+
+static tw_status check_reduce(const tw_problem *problem)
+{
+    TWI_TRY(check_axis(problem));
     if (problem->figures < 1 || problem->figures > TW_FIGURE_ALL)
         return twi_fail(TW_ERROR_ARGUMENT, "figures 0x%x: use a set of TW_FIGURE_SUM to TW_FIGURE_COUNT_NONZERO",
                         problem->figures);
     return TW_OK;
 }
 
+/* "u8, u16 or f32", the types of a set. */
+static const char *list_types(unsigned set, char *text, size_t size)
+{
+    text[0] = '\0';
+    for (tw_type type = TW_U8; type < TW_ELEMENT_COUNT; type++) {
+        const size_t used = strlen(text);
+        if (set & TWI_BIT(type))
+            (void)snprintf(text + used, size - used, "%s%s",
+                           used == 0                           ? ""
+                           : set < TWI_BIT((unsigned)type + 1) ? " or "
+                                                               : ", ",
+                           tw_type_name(type));
+    }
+    return text;
+}
+
+/* ---- Running sums ---------------------------------------------------------------------------------- */
+
+unsigned twi_sum_types(tw_op op, tw_type type)
+{
+    static const unsigned sets[TW_TYPE_COUNT] = {
+        [TW_U8] = TWI_BIT(TW_U32) | TWI_BIT(TW_U64) | TWI_BIT(TW_F64),
+        [TW_U16] = TWI_BIT(TW_U32) | TWI_BIT(TW_U64) | TWI_BIT(TW_F64),
+        [TW_I16] = TWI_BIT(TW_I32) | TWI_BIT(TW_I64) | TWI_BIT(TW_F64),
+        [TW_I32] = TWI_BIT(TW_I64) | TWI_BIT(TW_F64),
+        [TW_F32] = TWI_BIT(TW_F32) | TWI_BIT(TW_F64),
+        [TW_F64] = TWI_BIT(TW_F64),
+    };
+    return op == TW_OP_INTEGRAL ? sets[type] & ~TWI_BIT(TW_F32) : sets[type];
+}
+
+/* How many values the largest sum has. */
+static twi_i128 summed(const tw_problem *problem)
+{
+    const bool along = problem->op == TW_OP_INTEGRAL || problem->axis != TW_AXIS_Y;
+    const bool down = problem->op == TW_OP_INTEGRAL || problem->axis != TW_AXIS_X;
+    return (twi_i128)(along ? problem->width : 1) * (down ? problem->height : 1);
+}
+
+bool twi_sums_fit(const tw_problem *problem)
+{
+    /* integers of f64 are exact up to 2^53; in 64 bits the lowest value is kept free, as a mark for kernels */
+    static const twi_range ranges[TW_ELEMENT_COUNT] = {
+        [TW_I32] = {INT32_MIN, INT32_MAX},
+        [TW_U32] = {0, UINT32_MAX},
+        [TW_I64] = {-INT64_MAX, INT64_MAX},
+        [TW_U64] = {0, INT64_MAX},
+        [TW_F64] = {-(INT64_C(1) << 53), INT64_C(1) << 53},
+    };
+    const twi_range out = ranges[problem->out_type];
+    if (TWI_BIT(problem->type) & TWI_FLOATS)
+        return true;
+    const twi_range in = twi_range_of(problem->type);
+    return summed(problem) * in.low >= out.low && summed(problem) * in.high <= out.high;
+}
+
+static tw_status check_sums(const tw_problem *problem)
+{
+    const unsigned types = twi_sum_types(problem->op, problem->type);
+    char known[80];
+    TWI_TRY(check_axis(problem));
+    if (!(types & TWI_BIT(problem->out_type)))
+        return twi_fail(TW_ERROR_ARGUMENT, "%s makes no %s of %s: use %s", tw_op_name(problem->op),
+                        tw_type_name(problem->out_type), tw_type_name(problem->type),
+                        list_types(types, known, sizeof known));
+    if (!twi_sums_fit(problem))
+        return twi_fail(TW_ERROR_LIMIT,
+                        "%s of %" PRId64 "x%" PRId64 " pixels: a sum of %.0f values of %s may exceed %s%s",
+                        tw_op_name(problem->op), problem->width, problem->height, (double)summed(problem),
+                        tw_type_name(problem->type), tw_type_name(problem->out_type),
+                        tw_type_size(problem->out_type) < 8 ? ": use a wider type"
+                        : problem->out_type == TW_F64       ? ", exact up to 2^53: use 64-bit integers"
+                                                            : "");
+    return TW_OK;
+}
+
 /* ---- What each operation asks of a problem -------------------------------------------------------- */
+
+#define SUM_TYPES (TWI_BIT(TW_I32) | TWI_BIT(TW_U32) | TWI_BIT(TW_I64) | TWI_BIT(TW_U64) | TWI_FLOATS)
 
 static const struct {
     bool window;                                   /* it has a window and a border */
@@ -132,6 +216,8 @@ static const struct {
     [TW_OP_LUT] = {false, TWI_BIT(TW_U8) | TWI_BIT(TW_U16), TWI_ALL_TYPES, check_table},
     [TW_OP_REDUCE] = {false, TWI_ALL_TYPES, TWI_BIT(TW_STATS), check_reduce},
     [TW_OP_HISTOGRAM] = {false, TWI_BIT(TW_U8) | TWI_BIT(TW_U16), TWI_BIT(TW_U64), NULL},
+    [TW_OP_SCAN] = {false, TWI_ALL_TYPES, SUM_TYPES, check_sums},
+    [TW_OP_INTEGRAL] = {false, TWI_ALL_TYPES, SUM_TYPES & ~TWI_BIT(TW_F32), check_sums},
 };
 
 void twi_out_shape(const tw_problem *problem, int64_t *width, int64_t *height)
@@ -145,22 +231,10 @@ void twi_out_shape(const tw_problem *problem, int64_t *width, int64_t *height)
         *width = 1;
     if (problem->op == TW_OP_HISTOGRAM || (problem->op == TW_OP_REDUCE && problem->axis != TW_AXIS_X))
         *height = 1;
-}
-
-/* "u8, u16 or f32", the types of a set. */
-static const char *list_types(unsigned set, char *text, size_t size)
-{
-    text[0] = '\0';
-    for (tw_type type = TW_U8; type < TW_ELEMENT_COUNT; type++) {
-        const size_t used = strlen(text);
-        if (set & TWI_BIT(type))
-            (void)snprintf(text + used, size - used, "%s%s",
-                           used == 0                           ? ""
-                           : set < TWI_BIT((unsigned)type + 1) ? " or "
-                                                               : ", ",
-                           tw_type_name(type));
+    if (problem->op == TW_OP_INTEGRAL) {
+        *width += 1;
+        *height += 1;
     }
-    return text;
 }
 
 static tw_status check_types(const tw_problem *problem)
@@ -346,8 +420,8 @@ bool twi_problem_equal(const tw_problem *a, const tw_problem *b)
            a->window.anchor_y == b->window.anchor_y && same_border(a->border, b->border) &&
            a->rounding == b->rounding && a->memory == b->memory && a->in_place == b->in_place &&
            a->divisor == b->divisor && a->offset == b->offset && a->sigma_x == b->sigma_x && a->sigma_y == b->sigma_y &&
-           a->rank == b->rank && a->turn == b->turn && a->axis == b->axis && a->figures == b->figures &&
-           a->table_channels == b->table_channels && same_arrays(a, b);
+           a->rank == b->rank && a->turn == b->turn && a->axis == b->axis && a->exclusive == b->exclusive &&
+           a->figures == b->figures && a->table_channels == b->table_channels && same_arrays(a, b);
 }
 
 /* ---- Text ---------------------------------------------------------------------------------------- */
@@ -413,6 +487,10 @@ static void own_text(const tw_problem *problem, bool exact, char *text, size_t s
         break;
     case TW_OP_REDUCE:
         (void)snprintf(text, size, " %s figures%x", tw_axis_name(problem->axis), problem->figures);
+        break;
+    case TW_OP_SCAN:
+        (void)snprintf(text, size, " %s %s", tw_axis_name(problem->axis),
+                       problem->exclusive ? "exclusive" : "inclusive");
         break;
     case TW_OP_LUT:
         if (exact)

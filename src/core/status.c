@@ -128,6 +128,8 @@ const char *tw_op_name(tw_op op)
         [TW_OP_LUT] = "lut",
         [TW_OP_REDUCE] = "reduce",
         [TW_OP_HISTOGRAM] = "histogram",
+        [TW_OP_SCAN] = "scan",
+        [TW_OP_INTEGRAL] = "integral",
     };
     return name_of(names, TW_OP_COUNT, (unsigned)op);
 }

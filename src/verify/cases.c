@@ -252,6 +252,17 @@ static void random_reduce(twi_random *r, tw_problem *problem)
     problem->out_type = TW_STATS;
 }
 
+/* Any type that dst may have. */
+static void random_sums(twi_random *r, tw_problem *problem)
+{
+    const unsigned types = twi_sum_types(problem->op, problem->type);
+    problem->axis = problem->op == TW_OP_SCAN ? (tw_axis)twi_below(r, TW_AXIS_COUNT) : TW_AXIS_X;
+    problem->exclusive = problem->op == TW_OP_SCAN && twi_below(r, 3) == 0;
+    do
+        problem->out_type = (tw_type)twi_below(r, TW_STATS);
+    while (!(types & TWI_BIT(problem->out_type)));
+}
+
 /* The largest side of a window; 0 for operations without one. */
 static int32_t largest_side(tw_op op)
 {
@@ -260,6 +271,8 @@ static int32_t largest_side(tw_op op)
     case TW_OP_LUT:
     case TW_OP_REDUCE:
     case TW_OP_HISTOGRAM:
+    case TW_OP_SCAN:
+    case TW_OP_INTEGRAL:
         return 0;
     case TW_OP_BOX:
         return TW_MAX_WINDOW;
@@ -300,6 +313,10 @@ static void random_own(twi_random *r, tw_problem *problem)
         problem->type = twi_below(r, 2) == 0 ? TW_U8 : TW_U16;
         problem->out_type = TW_U64;
         break;
+    case TW_OP_SCAN:
+    case TW_OP_INTEGRAL:
+        random_sums(r, problem);
+        break;
     default:
         break;
     }
@@ -334,6 +351,8 @@ static void random_case(tw_op op, twi_random *r, twi_case *which)
     problem->height = random_length(r, twi_min_i64(2000, twi_max_i64(1, positions / problem->width)));
     if (op == TW_OP_TRANSPOSE && twi_below(r, 4) == 0) /* a square, which can be turned in place */
         problem->width = problem->height;
+    if ((op == TW_OP_SCAN || op == TW_OP_INTEGRAL) && !twi_sums_fit(problem))
+        problem->out_type = problem->type <= TW_U16 ? TW_U64 : TW_I64;
     twi_out_shape(problem, &out_width, &out_height);
     problem->in_place = problem->out_type == problem->type && problem->width == out_width &&
                         problem->height == out_height && twi_below(r, 8) == 0;
