@@ -128,7 +128,7 @@ static void choose_mask(const tw_problem *problem, twi_conv_level level, twi_i12
     twi_conv_choice lines = *choice;
     choose_lines(problem, level, extra, &lines);
     const double direct = pass_time(choice->main, window->width, window->height);
-    if (pass_time(lines.row, window->width, 1) + pass_time(lines.main, 1, window->height) + 2 < direct)
+    if (pass_time(lines.row, window->width, 1) + pass_time(lines.main, 1, window->height) + 4 < direct)
         *choice = lines;
 }
 
