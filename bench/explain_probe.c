@@ -48,6 +48,8 @@ static const probe probes[] = {
     {TW_OP_LUT, TW_U8, TW_U8, 1, 1003, 769, 1, TW_BORDER_ZERO, false, 0, 0},
     {TW_OP_LUT, TW_U8, TW_F32, 1, 1024, 768, 1, TW_BORDER_ZERO, false, 0, 0},
     {TW_OP_LUT, TW_U8, TW_F64, 1, 1024, 768, 1, TW_BORDER_ZERO, false, 0, 0},
+    {TW_OP_REDUCE, TW_U8, TW_STATS, 1, 1003, 769, 1, TW_BORDER_ZERO, false, 0, 0},
+    {TW_OP_REDUCE, TW_F32, TW_STATS, 1, 9001, 133, 1, TW_BORDER_ZERO, false, 0, 0},
     {TW_OP_LUT, TW_U16, TW_U16, 1, 1024, 768, 1, TW_BORDER_ZERO, false, 0, 0},
 };
 
@@ -75,6 +77,7 @@ static void make_problem(const probe *p, const tw_image *src, const tw_image *ds
     const tw_values mask = {p->type < TW_F32 ? integers : NULL, p->type < TW_F32 ? NULL : floats};
     const tw_correlate_params correlate = {window, mask, 1, 0, border, TW_ROUND_FLOOR};
     const tw_order_params order = {window, p->cross ? footprint : NULL, border};
+    const tw_reduce_params reduce = {.axis = TW_AXIS_ALL, .figures = TW_FIGURE_SUM};
     const tw_lut_params lut = {.table = table, .channels = 1};
     switch (p->op) {
     case TW_OP_BOX:
@@ -85,6 +88,9 @@ static void make_problem(const probe *p, const tw_image *src, const tw_image *ds
         break;
     case TW_OP_TRANSPOSE:
         check(tw_transpose_problem(src, dst, TW_TRANSPOSE, problem));
+        break;
+    case TW_OP_REDUCE:
+        check(tw_reduce_problem(src, dst, &reduce, problem));
         break;
     case TW_OP_LUT:
         check(tw_lut_problem(src, dst, &lut, problem));
@@ -100,8 +106,8 @@ static void make_problem(const probe *p, const tw_image *src, const tw_image *ds
 /* Descriptors of images that lie nowhere. */
 static void describe(const probe *p, tw_image *src, tw_image *dst)
 {
-    const bool turned = p->op == TW_OP_TRANSPOSE;
     enum { SOMEWHERE = 256, ELSEWHERE = 1 << 30, PITCH = 1 << 16 };
+    const bool turned = p->op == TW_OP_TRANSPOSE;
     *src = (tw_image){(void *)(uintptr_t)SOMEWHERE, p->width, p->height, PITCH, p->channels, p->type, TW_DEVICE};
     *dst = (tw_image){(void *)(uintptr_t)ELSEWHERE,
                       turned ? p->height : p->width,
@@ -110,6 +116,8 @@ static void describe(const probe *p, tw_image *src, tw_image *dst)
                       p->channels,
                       p->out_type,
                       TW_DEVICE};
+    if (p->op == TW_OP_REDUCE)
+        dst->width = dst->height = 1;
 }
 
 /* ---- Runs ------------------------------------------------------------------------------------------ */

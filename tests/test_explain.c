@@ -232,7 +232,7 @@ static void test_limits(void **state)
     twi_access access = {"source", TWI_SPACE_GLOBAL, false, 1, TWI_PATH_ANY, INT64_MAX, neighbour};
     (void)state;
     twi_declare(&e.kernel, access);
-    assert_refused(twi_explain_declared(&e), TW_ERROR_LIMIT, "smaller window");
+    assert_refused(twi_explain_declared(&e), TW_ERROR_LIMIT, "smaller window or image");
     assert_refused(twi_explain(twi_variant_total, &problem, 0, 0, false, &e), TW_ERROR_ARGUMENT, "no such variant");
 }
 

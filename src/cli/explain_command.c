@@ -246,6 +246,8 @@ static void print_text(const tw_variant_info *info, const twi_explanation *e)
     printf("blocks of %dx%d threads for %dx%d outputs; %" PRId64 "x%" PRId64 " blocks\n", (int)kernel->block_width,
            (int)kernel->block_height, (int)kernel->outputs_width, (int)kernel->outputs_height, e->blocks_x,
            e->blocks_y);
+    if (kernel->part)
+        printf("of several kernels, %s\n", kernel->part);
     if (kernel->by_pixels)
         printf("pixels %s (--pixels %s: the other case)\n",
                kernel->alike ? "all alike" : "such that 32 neighbours have 32 values",
@@ -314,15 +316,15 @@ static json_t *json_explanation(const tw_variant_info *info, const twi_explanati
     (void)tw_problem_text(kernel->problem, text, sizeof text);
     for (size_t i = 0; i < e->count; i++)
         (void)json_array_append_new(accesses, json_access(&e->accesses[i]));
-    return json_pack("{s:s, s:s, s:s, s:s, s:{s:i, s:i}, s:{s:i, s:i}, s:{s:I, s:I}, s:s?, s:o, s:o, s:o, s:i, s:I, "
-                     "s:o}",
-                     "schema", "tilewise.explain.variant/1", "version", tw_version(), "problem", text, "variant",
-                     info->name, "block", "width", (int)kernel->block_width, "height", (int)kernel->block_height,
-                     "outputs", "width", (int)kernel->outputs_width, "height", (int)kernel->outputs_height, "blocks",
-                     "x", (json_int_t)e->blocks_x, "y", (json_int_t)e->blocks_y, "pixels", pixels_of(e), "global_loads",
-                     json_global(e, false), "global_stores", json_global(e, true), "accesses", accesses, "barriers",
-                     (int)kernel->barriers, "shared_bytes", (json_int_t)kernel->shared, "occupancy",
-                     json_driver(e, &d));
+    return json_pack(
+        "{s:s, s:s, s:s, s:s, s:{s:i, s:i}, s:{s:i, s:i}, s:{s:I, s:I}, s:s?, s:s?, s:o, s:o, s:o, s:i, s:I, "
+        "s:o}",
+        "schema", "tilewise.explain.variant/1", "version", tw_version(), "problem", text, "variant", info->name,
+        "block", "width", (int)kernel->block_width, "height", (int)kernel->block_height, "outputs", "width",
+        (int)kernel->outputs_width, "height", (int)kernel->outputs_height, "blocks", "x", (json_int_t)e->blocks_x, "y",
+        (json_int_t)e->blocks_y, "kernel", kernel->part, "pixels", pixels_of(e), "global_loads", json_global(e, false),
+        "global_stores", json_global(e, true), "accesses", accesses, "barriers", (int)kernel->barriers, "shared_bytes",
+        (json_int_t)kernel->shared, "occupancy", json_driver(e, &d));
 }
 
 /* ---- The map ------------------------------------------------------------------------------------- */

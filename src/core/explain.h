@@ -62,6 +62,8 @@ struct twi_kernel {
     size_t shared;        /* bytes of shared memory a block, */
     size_t dynamic;       /* and those of them that the launch adds */
     int32_t barriers;     /* that each thread of a block passes */
+    int64_t period;       /* blocks after which a line of them does the same again, where it is not for sectors alone */
+    const char *part;     /* which kernel it is, of a variant that has several; NULL: there is one */
     bool by_pixels;       /* addresses depend on the pixels' values */
     size_t count;
     twi_access accesses[TWI_MOST_ACCESSES];

@@ -4,6 +4,7 @@
  */
 #include "core/exact.h"
 #include "cuda/host.h"
+#include "cuda/pattern.h"
 #include "cuda/reduce_kernels.h"
 
 enum {
@@ -442,6 +443,179 @@ static tw_status run_fold(const tw_plan *plan, const twi_job *job, int which)
     return launch_finish(plan, job, finish);
 }
 
+/* ---- What the variants to learn from do to memory -------------------------------------------------------- */
+
+enum { SUM_BYTES = 8, WARP = 32, FOLD_STEPS = 7 /* of 128 lanes */ };
+
+static int64_t leaves_of_row(const twi_kernel *kernel)
+{
+    return divide_up(kernel->problem->width, TWI_LEAF);
+}
+
+/* Value `lane` + 128 step of the block's leaf. */
+static int64_t address_of_value(const twi_kernel *kernel, const twi_visit *visit, int64_t lane)
+{
+    const tw_problem *problem = kernel->problem;
+    const int64_t start = visit->block_x % leaves_of_row(kernel) * TWI_LEAF;
+    const int64_t i = lane + visit->step * TWI_LANES;
+    if (i >= twi_min_i64(problem->width - start, TWI_LEAF))
+        return TWI_NO_ADDRESS;
+    return visit->block_x / leaves_of_row(kernel) * kernel->src_pitch +
+           ((start + i) * problem->channels + visit->block_y) * (int64_t)tw_type_size(problem->type);
+}
+
+static int64_t value_by_threads(const twi_kernel *kernel, const twi_visit *visit)
+{
+    return address_of_value(kernel, visit, visit->x);
+}
+
+/* shuffle: a warp holds every fourth lane. */
+static int64_t value_by_fours(const twi_kernel *kernel, const twi_visit *visit)
+{
+    return address_of_value(kernel, visit, visit->x % WARP * 4 + visit->x / WARP);
+}
+
+/* The block's lanes, in global memory one block's after the other's. */
+static int64_t lane_at(const twi_kernel *kernel, const twi_visit *visit, int64_t lane)
+{
+    const int64_t item = kernel->shared > 0 ? 0 : visit->block_y * kernel->columns + visit->block_x;
+    return (item * TWI_LANES + lane) * SUM_BYTES;
+}
+
+static int64_t first_lane(const twi_kernel *kernel, const twi_visit *visit)
+{
+    return visit->x == 0 ? lane_at(kernel, visit, 0) : TWI_NO_ADDRESS;
+}
+
+static int64_t own_lane(const twi_kernel *kernel, const twi_visit *visit)
+{
+    return lane_at(kernel, visit, visit->x);
+}
+
+/* neighboured: the bits of the lane's number turned round. */
+static int64_t turned_lane(const twi_kernel *kernel, const twi_visit *visit)
+{
+    int64_t turned = 0;
+    for (int bit = 0; bit < FOLD_STEPS; bit++)
+        turned |= (int64_t)(visit->x >> bit & 1) << (FOLD_STEPS - 1 - bit);
+    return lane_at(kernel, visit, turned);
+}
+
+/* Folding neighbours at distances of 1, 2, ... 64: the lane that stays, and the one that is added. */
+static int64_t kept_neighbour(const twi_kernel *kernel, const twi_visit *visit)
+{
+    return visit->x % (2 << visit->step) == 0 ? lane_at(kernel, visit, visit->x) : TWI_NO_ADDRESS;
+}
+
+static int64_t added_neighbour(const twi_kernel *kernel, const twi_visit *visit)
+{
+    return kept_neighbour(kernel, visit) < 0 ? TWI_NO_ADDRESS
+                                             : lane_at(kernel, visit, visit->x + ((int64_t)1 << visit->step));
+}
+
+/* Folding halves at distances of 64, 32, ... 1. */
+static int64_t kept_half(const twi_kernel *kernel, const twi_visit *visit)
+{
+    return visit->x < TWI_LANES / 2 >> visit->step ? lane_at(kernel, visit, visit->x) : TWI_NO_ADDRESS;
+}
+
+static int64_t added_half(const twi_kernel *kernel, const twi_visit *visit)
+{
+    return kept_half(kernel, visit) < 0 ? TWI_NO_ADDRESS
+                                        : lane_at(kernel, visit, visit->x + (TWI_LANES / 2 >> visit->step));
+}
+
+/* The same by the whole of the first warp from a distance of 32 on. */
+static int64_t kept_unrolled(const twi_kernel *kernel, const twi_visit *visit)
+{
+    return visit->x < (visit->step == 0 ? 2 * WARP : WARP) ? lane_at(kernel, visit, visit->x) : TWI_NO_ADDRESS;
+}
+
+static int64_t added_unrolled(const twi_kernel *kernel, const twi_visit *visit)
+{
+    return kept_unrolled(kernel, visit) < 0 ? TWI_NO_ADDRESS
+                                            : lane_at(kernel, visit, visit->x + (TWI_LANES / 2 >> visit->step));
+}
+
+/* shuffle: the sum of each warp, and all of these, which the first thread adds up. */
+static int64_t warps_sum(const twi_kernel *kernel, const twi_visit *visit)
+{
+    return visit->x % WARP == 0 ? lane_at(kernel, visit, visit->x / WARP) : TWI_NO_ADDRESS;
+}
+
+static int64_t sum_of_warp(const twi_kernel *kernel, const twi_visit *visit)
+{
+    return visit->x == 0 ? lane_at(kernel, visit, visit->step) : TWI_NO_ADDRESS;
+}
+
+static int64_t leafs_sum(const twi_kernel *kernel, const twi_visit *visit)
+{
+    const int64_t item = visit->block_y * kernel->columns + visit->block_x;
+    return visit->x == 0 ? item * SUM_BYTES : TWI_NO_ADDRESS;
+}
+
+static void declare_lanes(twi_kernel *kernel, bool store, int64_t steps,
+                          int64_t (*address)(const twi_kernel *kernel, const twi_visit *visit))
+{
+    const twi_access access = {
+        .what = "lanes",
+        .space = kernel->shared > 0 ? TWI_SPACE_SHARED : TWI_SPACE_GLOBAL,
+        .store = store,
+        .bytes = SUM_BYTES,
+        .steps = steps,
+        .address = address,
+    };
+    twi_declare(kernel, access);
+}
+
+static void declare_fold(twi_kernel *kernel, int fold)
+{
+    static int64_t (*const kept[])(const twi_kernel *, const twi_visit *) = {kept_neighbour, kept_half, kept_half,
+                                                                             kept_unrolled};
+    static int64_t (*const added[])(const twi_kernel *, const twi_visit *) = {added_neighbour, added_half, added_half,
+                                                                              added_unrolled};
+    declare_lanes(kernel, true, 1, fold == TWI_CUDA_NEIGHBOURED ? turned_lane : own_lane);
+    declare_lanes(kernel, false, FOLD_STEPS, kept[fold]);
+    declare_lanes(kernel, false, FOLD_STEPS, added[fold]);
+    declare_lanes(kernel, true, FOLD_STEPS, kept[fold]);
+    declare_lanes(kernel, false, 1, first_lane);
+    kernel->barriers = fold == TWI_CUDA_UNROLLED ? 2 : FOLD_STEPS;
+}
+
+static void explain_fold(twi_kernel *kernel, int fold)
+{
+    const tw_problem *problem = kernel->problem;
+    const twi_access source = {
+        .what = "source",
+        .space = TWI_SPACE_GLOBAL,
+        .bytes = (int32_t)tw_type_size(problem->type),
+        .steps = divide_up(twi_min_i64(problem->width, TWI_LEAF), TWI_LANES),
+        .address = fold == TWI_CUDA_SHUFFLE ? value_by_fours : value_by_threads,
+    };
+    const twi_access sum = {
+        .what = "sums", .space = TWI_SPACE_GLOBAL, .store = true, .bytes = SUM_BYTES, .steps = 1, .address = leafs_sum};
+    kernel->block_width = TWI_LANES;
+    kernel->block_height = 1;
+    kernel->outputs_width = 1;
+    kernel->outputs_height = 1;
+    kernel->period = leaves_of_row(kernel);
+    kernel->columns = kernel->period * problem->height;
+    kernel->rows = problem->channels;
+    kernel->part = "the one that makes the sums of leaves, of 4096 pixels of a row";
+    kernel->function = twi_cuda_reduce_fold[fold][problem->type];
+    if (!in_global(fold))
+        kernel->shared = SUM_BYTES * (size_t)(fold == TWI_CUDA_SHUFFLE ? TWI_LANES / WARP : TWI_LANES);
+    twi_declare(kernel, source);
+    if (fold == TWI_CUDA_SHUFFLE) {
+        declare_lanes(kernel, true, 1, warps_sum);
+        declare_lanes(kernel, false, TWI_LANES / WARP, sum_of_warp);
+        kernel->barriers = 1;
+    } else {
+        declare_fold(kernel, fold);
+    }
+    twi_declare(kernel, sum);
+}
+
 #define FOLD_VARIANT(NAME, FOLD, COST)                                                                                 \
     static double cost_##NAME(const tw_context *context, const tw_problem *problem)                                    \
     {                                                                                                                  \
@@ -456,12 +630,17 @@ static tw_status run_fold(const tw_plan *plan, const twi_job *job, int which)
     {                                                                                                                  \
         return run_fold(plan, job, FOLD);                                                                              \
     }                                                                                                                  \
+    static void explain_##NAME(twi_kernel *kernel)                                                                     \
+    {                                                                                                                  \
+        explain_fold(kernel, FOLD);                                                                                    \
+    }                                                                                                                  \
     const twi_code twi_reduce_##NAME##_cuda = {                                                                        \
         .refuses = refuses_fold,                                                                                       \
         .cost = cost_##NAME,                                                                                           \
         .prepare = prepare_##NAME,                                                                                     \
         .run = run_##NAME,                                                                                             \
         .whole = true,                                                                                                 \
+        .explain = explain_##NAME,                                                                                     \
     };
 FOLD_VARIANT(neighboured, TWI_CUDA_NEIGHBOURED, 0.003)
 FOLD_VARIANT(interleaved, TWI_CUDA_INTERLEAVED, 0.002)

@@ -193,10 +193,12 @@ typedef struct axis {
     int64_t period; /* of those between */
 } axis;
 
-static axis axis_of(int64_t outputs, int32_t per_block, int64_t reach)
+static axis axis_of(int64_t outputs, int32_t per_block, int64_t reach, int64_t period)
 {
     axis a = {(outputs + per_block - 1) / per_block, (reach + per_block - 1) / per_block + 1, TWI_SECTOR};
-    while (a.period > 1 && per_block % (TWI_SECTOR / (a.period / 2)) == 0)
+    if (period > 0)
+        a.period = period;
+    while (period == 0 && a.period > 1 && per_block % (TWI_SECTOR / (a.period / 2)) == 0)
         a.period /= 2;
     return a;
 }
@@ -253,16 +255,16 @@ tw_status twi_explain_declared(twi_explanation *result)
 {
     const twi_kernel *kernel = &result->kernel;
     const tw_window *window = &kernel->problem->window;
-    const axis across =
-        axis_of(kernel->columns, kernel->outputs_width, (window->width - 1) * (int64_t)kernel->problem->channels);
-    const axis down = axis_of(kernel->rows, kernel->outputs_height, window->height - 1);
+    const axis across = axis_of(kernel->columns, kernel->outputs_width,
+                                (window->width - 1) * (int64_t)kernel->problem->channels, kernel->period);
+    const axis down = axis_of(kernel->rows, kernel->outputs_height, window->height - 1, 0);
     double addresses = 0;
     for (size_t i = 0; i < kernel->count; i++)
         addresses +=
             (double)samples(&across) * (double)samples(&down) * threads_of(kernel) * (double)kernel->accesses[i].steps;
     if (addresses > most_addresses)
-        return twi_fail(TW_ERROR_LIMIT, "%.2g addresses to follow, %.2g are the most: use a smaller window", addresses,
-                        most_addresses);
+        return twi_fail(TW_ERROR_LIMIT, "%.2g addresses to follow, %.2g are the most: use a smaller window or image",
+                        addresses, most_addresses);
     result->blocks_x = across.blocks;
     result->blocks_y = down.blocks;
     for (size_t i = 0; i < kernel->count; i++)

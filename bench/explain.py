@@ -1,0 +1,232 @@
+#!/usr/bin/env python3
+"""What `tilewise explain` predicts beside what a GPU counts.
+
+usage: bench/explain.py measure PROBE > counters.json    on a machine with a GPU and Nsight Compute (ncu)
+       bench/explain.py table PROBE counters.json        prints docs/explain.md; needs no GPU
+
+PROBE is the build's explain_probe (cmake --build build --target explain_probe)."""
+
+import csv
+import json
+import re
+import subprocess
+import sys
+
+OPERATIONS = ("box", "correlate", "min", "max", "transpose", "lut", "reduce")
+
+# Of operations whose variants launch several kernels, those that are described.
+DESCRIBED = {"reduce": re.compile(r"fold<.*(unsigned char|float)")}
+
+# Counter -> its name in Nsight Compute, without ".sum".
+COUNTERS = {
+    "global load requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld",
+    "global load sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld",
+    "global store requests": "l1tex__t_requests_pipe_lsu_mem_global_op_st",
+    "global store sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st",
+    "texture load requests": "l1tex__t_requests_pipe_tex_mem_texture",
+    "texture load sectors": "l1tex__t_sectors_pipe_tex_mem_texture",
+    "shared load requests": "smsp__inst_executed_op_shared_ld_pred_on_any",
+    "shared store requests": "smsp__inst_executed_op_shared_st_pred_on_any",
+    "shared load cycles": "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld",
+    "shared store cycles": "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st",
+    "constant load cycles": "idc__requests",
+    # of the unit that does the work, whatever else it does beside
+    "stage load cycles": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld",
+    "stage store cycles": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st",
+    "stage load conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld",
+    "stage store conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st",
+}
+
+# ---- On the GPU's machine ------------------------------------------------------------------------
+
+
+def count(probe, operation):
+    """A dict a kernel, in the order of their launches."""
+    metrics = ",".join(f"{name}.sum" for name in COUNTERS.values())
+    command = ["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--print-units", "base", "--metrics", metrics]
+    output = subprocess.run([*command, probe, operation, "run"], capture_output=True, text=True)
+    if output.returncode != 0:
+        sys.exit(f"ncu failed: {output.stdout[-2000:]} {output.stderr[-2000:]}")
+    lines = [line for line in output.stdout.splitlines() if line.startswith('"')]
+    rows = list(csv.DictReader(lines))[1:]  # the first has the units
+    if operation in DESCRIBED:
+        rows = [row for row in rows if DESCRIBED[operation].search(row["Kernel Name"])]
+    return [{what: round(float(row[f"{name}.sum"].replace(",", ""))) for what, name in COUNTERS.items()} for row in rows]
+
+
+def measure(probe):
+    device = subprocess.run(
+        ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"], capture_output=True, text=True, check=True
+    ).stdout.splitlines()[0]
+    version = subprocess.run(["ncu", "--version"], capture_output=True, text=True, check=True).stdout.split("Version ")[1]
+    runs = {operation: count(probe, operation) for operation in OPERATIONS}
+    json.dump({"device": device, "ncu": version.split()[0], "runs": runs}, sys.stdout)
+    print()
+
+
+# ---- The document --------------------------------------------------------------------------------
+
+HEAD = """# What variants do to memory: predicted and measured
+
+`tilewise explain OP --variant NAME` says what a CUDA variant asks of memory. Nothing of it is written by hand for a
+variant's answer: beside the code that starts a kernel, the variant declares its accesses (`explain` in its `twi_code`, see
+`core/explain.h`), each with a function that gives the address for a thread, and `verify/explain.c` follows them warp by warp
+and counts. The rules of the count:
+
+| memory | a request is | and takes |
+|---|---|---|
+| global | an access of a warp, if any of its lanes takes part | as many sectors as it touches pieces of 32 bytes |
+| texture | the same of four neighbouring lanes | likewise |
+| shared | an access of a warp | a cycle for each different 4-byte word of the bank with the most; words of 8 and 16 bytes by halves and quarters of the warp |
+| constant | an access of a warp | a cycle for each different word |
+
+The tables compare this with the counters of Nsight Compute, one launch a row, on images whose sizes are no multiple of a
+block's: the blocks at the edges are part of both. {device}; ncu {ncu}. To do it again, on a machine with a GPU:
+
+    cmake --build build --target explain_probe
+    bench/explain.py measure build/explain_probe > counters.json
+    bench/explain.py table build/explain_probe counters.json > docs/explain.md
+
+{summary}
+
+What is not equal, and why:
+
+1. **The data stage of the cache** counts, beside what instructions ask for, collisions with data that arrives from
+   memory at the same time. Its counters (`l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld` and `_st`,
+   `l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld` and `_st`) are a little higher than the cycles that the instructions
+   take by themselves (`smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld` and `_st`, "measured" below), and differ from
+   run to run. Here they are higher by {stage} at most.
+2. **Constant memory** also holds the arguments of a kernel, sizes and pitches, and its counter (`idc__requests`) has them:
+   only a part of what is measured is the mask or the table. For `lut` that part is the same whatever the pixels are: what
+   different pixels take more than pixels all alike must be equal, and is among the counts compared. A mask of 3x3 or 5x5
+   is unrolled, and the compiler reads several values at a time: fewer cycles can be measured than values are used.
+3. **Neighbours in shared memory** that the source reads one by one, the compiler reads two at a time: half the requests.
+"""
+
+
+def predict(probe, operation):
+    output = subprocess.run([probe, operation], capture_output=True, text=True, check=True).stdout
+    return [json.loads(line) for line in output.splitlines()]
+
+
+def predicted(run, space, direction, unit):
+    """The sum of the run's accesses of that kind, None if there are none."""
+    key = {"requests": "requests", "sectors": "sectors", "cycles": "wavefronts", "conflicts": "conflicts"}[unit]
+    found = [a[key] for a in run["accesses"] if a["space"] == space and a["store"] == (direction == "store")]
+    return sum(found) if found else None
+
+
+def images_of(run):
+    """The problem without what is the same for all."""
+    words = run["problem"].split()
+    return " ".join(word for word in words[1:] if word != "device" and not word.startswith(("int:", "float:", "table")))
+
+
+KINDS = [
+    ("global", "load", ("requests", "sectors")),
+    ("global", "store", ("requests", "sectors")),
+    ("texture", "load", ("requests", "sectors")),
+    ("shared", "load", ("requests", "cycles")),
+    ("shared", "store", ("requests", "cycles")),
+    ("constant", "load", ("cycles",)),
+]
+
+
+class Tally:
+    def __init__(self):
+        self.counts = 0
+        self.equal = 0
+        self.stage = 0.0  # the most that the data stage is higher by, a share
+
+    def compare(self, values, measured):
+        self.counts += len(values)
+        self.equal += sum(a == b for a, b in zip(values, measured))
+
+
+def stage_note(run, counted, direction, tally):
+    """What the data stage counts, where it is not what instructions ask for."""
+    words = []
+    for unit in ("cycles", "conflicts"):
+        before, after = predicted(run, "shared", direction, unit), counted[f"stage {direction} {unit}"]
+        if before != after:
+            words.append(f"{unit} {before}, stage {after}")
+        if unit == "cycles":
+            tally.stage = max(tally.stage, after / before - 1)
+    return f"1: {'; '.join(words)}" if words else ""
+
+
+def constant_note(run, counted, alike, tally):
+    """`alike`: the run and its counts with pixels all alike, None if this is it or there is none."""
+    if alike is None:
+        return "2"
+    more = predicted(run, "constant", "load", "cycles") - predicted(alike[0], "constant", "load", "cycles")
+    measured = counted["constant load cycles"] - alike[1]["constant load cycles"]
+    tally.compare([more], [measured])
+    return f"2: more than with pixels alike: predicted {more}, measured {measured}"
+
+
+def rows_of(run, counted, alike, tally):
+    for space, direction, units in KINDS:
+        values = [predicted(run, space, direction, unit) for unit in units]
+        measured = [counted[f"{space} {direction} {unit}"] for unit in units]
+        if values[0] is None and (space == "constant" or not any(measured)):
+            continue
+        note = ""
+        if space == "constant":
+            note = constant_note(run, counted, alike, tally)
+        else:
+            tally.compare(values, measured)
+            if values != measured:
+                note = "3" if space == "shared" and [a / 2 for a in values] == measured else "**not equal**"
+            elif space == "shared":
+                note = stage_note(run, counted, direction, tally)
+        words = [", ".join(f"{value} {unit}" for value, unit in zip(side, units)) for side in (values, measured)]
+        yield f"{space} {direction} | {words[0]} | {words[1]} | {note} |"
+
+
+def table_of(operation, runs, counted, tallies):
+    yield f"## {operation}\n"
+    yield "| images | variant | access | predicted | measured | note |\n|---|---|---|---|---|---|"
+    alike = {(run["variant"], images_of(run)): (run, counts) for run, counts in zip(runs, counted) if run["pixels"] == "alike"}
+    for run, counts in zip(runs, counted):
+        name = f"`{run['variant']}` {run['block']}" + ("" if run["pixels"] == "any" else f", pixels {run['pixels']}")
+        tally = tallies.setdefault((operation, run["variant"]), Tally())
+        other = alike.get((run["variant"], images_of(run))) if run["pixels"] == "different" else None
+        for row in rows_of(run, counts, other, tally):
+            yield f"| {images_of(run)} | {name} | {row}"
+    yield ""
+
+
+def summary_of(tallies):
+    yield "| operation | variant | counts compared | equal |\n|---|---|---|---|"
+    for (operation, variant), tally in tallies.items():
+        yield f"| {operation} | `{variant}` | {tally.counts} | {tally.equal} |"
+
+
+def table(probe, path):
+    with open(path, encoding="utf-8") as file:
+        measured = json.load(file)
+    tallies = {}
+    lines = []
+    for operation in OPERATIONS:
+        runs, counted = predict(probe, operation), measured["runs"][operation]
+        if len(runs) != len(counted):
+            sys.exit(f"{operation}: {len(runs)} runs are predicted, {len(counted)} were measured: measure again")
+        lines += table_of(operation, runs, counted, tallies)
+    stage = max(tally.stage for tally in tallies.values())
+    summary = "\n".join(summary_of(tallies))
+    print(HEAD.format(device=measured["device"], ncu=measured["ncu"], summary=summary, stage=f"{100 * stage:.1f} %"))
+    print("\n".join(lines).rstrip())
+
+
+def main():
+    if len(sys.argv) == 3 and sys.argv[1] == "measure":
+        measure(sys.argv[2])
+    elif len(sys.argv) == 4 and sys.argv[1] == "table":
+        table(sys.argv[2], sys.argv[3])
+    else:
+        sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main()
