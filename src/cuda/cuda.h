@@ -231,6 +231,18 @@ typedef struct twi_cuda_correlate_tensor {
 } twi_cuda_correlate_tensor;
 extern const void *const twi_cuda_correlate_tensor_kernels[TWI_CUDA_TYPES]; /* the output's type; NULL: none */
 
+/* correlate_blocked.cu: a thread makes ALONG pixels, of one channel, in DOWN rows. `weights` in global memory: for each
+   input row and column of the mask, those of the DOWN outputs. */
+enum { TWI_CUDA_BLOCKED_ALONG = 9, TWI_CUDA_BLOCKED_DOWN = 4, TWI_CUDA_BLOCKED_WARPS = 8 };
+typedef struct twi_cuda_correlate_blocked {
+    twi_cuda_box box;
+    twi_cuda_scale scale;
+    const void *weights;
+    int32_t pitch; /* of rows in shared memory, in elements */
+    int32_t rows;  /* in shared memory at a time */
+} twi_cuda_correlate_blocked;
+extern const void *const twi_cuda_correlate_blocked_kernels[TWI_CUDA_TYPES][TWI_CUDA_SUMS]; /* NULL: none */
+
 /* sepconv.cu: one of the two passes over a chunk of the image, along its rows into `lines`, or down those into the
    output. A thread an element; column and row count from the chunk's first. */
 typedef struct twi_cuda_sepconv {

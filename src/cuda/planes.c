@@ -1,3 +1,4 @@
+/* Integer masks on u8 images as the fast kernels take them: how values are cut, how sums are divided. */
 #include "cuda/planes.h"
 
 #include <math.h>
