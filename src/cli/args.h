@@ -141,6 +141,7 @@ struct twi_args {
     bool odd_pitch;
     bool graph;
     bool pinned;
+    bool flat;
     bool list;
     bool json;
     bool quiet;

@@ -61,7 +61,7 @@ static void print_winner(const twi_bench_result *result, FILE *out)
 
 void twi_bench_notes(const twi_args *args, const twi_bench_result *result, bool cuda, FILE *out)
 {
-    const double pair = (double)(result->pitch + result->dst_pitch) * (double)result->problem.height / (1 << 20);
+    const double pair = (double)result->pair_bytes / (1 << 20);
     (void)fprintf(
         out,
         "kernel ms: a launch's share of %d in a row%s, after %d warm-ups; median, least and most of %d such figures. "
@@ -69,8 +69,8 @@ void twi_bench_notes(const twi_args *args, const twi_bench_result *result, bool 
         (int)TWI_BENCH_LAUNCHES, args->graph ? ", as CUDA graphs of 10" : " (fewer where one takes more than 20 ms)",
         (int)TWI_BENCH_WARM_UPS, result->copy.kernel.count, cuda ? "the device's events" : "the host's",
         cuda ? "what lies between launches" : "starting the threads");
-    (void)fprintf(out, "Images: %zu of src and dst in turn, pitch %" PRId64 " bytes, %.4g MiB together: %s.\n",
-                  result->pairs, result->pitch, pair * (double)result->pairs,
+    (void)fprintf(out, "Images: %zu of src and dst in turn, %spitch %" PRId64 " bytes, %.4g MiB together: %s.\n",
+                  result->pairs, args->flat ? "of one value, " : "", result->pitch, pair * (double)result->pairs,
                   !result->beyond_caches ? "caches may serve some of them" : "more than the caches hold");
     (void)fputs("GB/s: bytes of the image read once and written once, over the median.\n"
                 "share: the time of a plain copy of as many bytes over the variant's, from figures taken in turn.\n",
@@ -125,14 +125,15 @@ static json_t *json_result(const twi_args *args, const tw_device_info *device, c
     for (size_t i = 0; i < result->count; i++)
         (void)json_array_append_new(rows, json_row(&result->rows[i]));
     return json_pack(
-        "{s:s, s:s, s:s, s:I, s:I, s:I, s:s, s:s, s:i, s:{s:s, s:s}, s:I, s:b, s:b, s:i, s:o, s:o, s:o, s:o}", "schema",
-        "tilewise.bench/1", "version", tw_version(), "problem", text, "width", (json_int_t)result->problem.width,
-        "height", (json_int_t)result->problem.height, "pitch", (json_int_t)result->pitch, "dtype",
-        tw_type_name(result->problem.type), "out_dtype", tw_type_name(result->problem.out_type), "channels",
-        (int)result->problem.channels, "device", "name", device->name, "detail", device->detail, "pairs",
-        (json_int_t)result->pairs, "graph", (int)args->graph, "pinned", (int)args->pinned, "warm_ups",
-        (int)TWI_BENCH_WARM_UPS, "copy", json_row(&result->copy), "variants", rows, "upload_ms",
-        json_spread(&result->upload), "download_ms", json_spread(&result->download));
+        "{s:s, s:s, s:s, s:I, s:I, s:I, s:s, s:s, s:i, s:{s:s, s:s}, s:I, s:b, s:b, s:b, s:i, s:o, s:o, s:o, s:o}",
+        "schema", "tilewise.bench/1", "version", tw_version(), "problem", text, "width",
+        (json_int_t)result->problem.width, "height", (json_int_t)result->problem.height, "pitch",
+        (json_int_t)result->pitch, "dtype", tw_type_name(result->problem.type), "out_dtype",
+        tw_type_name(result->problem.out_type), "channels", (int)result->problem.channels, "device", "name",
+        device->name, "detail", device->detail, "pairs", (json_int_t)result->pairs, "graph", (int)args->graph, "pinned",
+        (int)args->pinned, "flat", (int)args->flat, "warm_ups", (int)TWI_BENCH_WARM_UPS, "copy",
+        json_row(&result->copy), "variants", rows, "upload_ms", json_spread(&result->upload), "download_ms",
+        json_spread(&result->download));
 }
 
 /* ---- The command --------------------------------------------------------------------------------- */
@@ -259,6 +260,7 @@ twi_exit twi_command_bench(const twi_args *args)
         .block_height = args->block_height,
         .graph = args->graph,
         .pinned = args->pinned,
+        .flat = args->flat,
     };
     twi_exit code = twi_describe_problem(args, &recipe, &request.problem);
     if (code == TWI_EXIT_DONE)

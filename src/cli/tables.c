@@ -464,6 +464,8 @@ const twi_option twi_options[] = {
      "launch the kernels as CUDA graphs of 10, for images so small that launching takes most of the time"},
     {0, FOR(BENCH), "pinned", NULL, twi_set_pinned, NULL, NULL,
      "take the round trip's images from pinned memory, not from ordinary memory"},
+    {0, FOR(BENCH), "flat", NULL, twi_set_flat, NULL, NULL,
+     "images of one value, not of random ones: all lanes of a warp then ask a table for one entry"},
     {0, FOR(BENCH), "report", "DIR", twi_set_report, "the name of a folder", NULL,
      "time images of several sizes up to --size, and write DIR/bench-OP-DEVICE.html, a page with plots (drawn by "
      "gnuplot, which must be installed)"},

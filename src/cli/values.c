@@ -464,6 +464,7 @@ bool twi_set_completion(twi_args *args, const char *text)
 
 SWITCH(graph)
 SWITCH(pinned)
+SWITCH(flat)
 SWITCH(list)
 SWITCH(json)
 SWITCH(quiet)

@@ -41,6 +41,7 @@ bool twi_set_block(twi_args *args, const char *text);
 bool twi_set_threads(twi_args *args, const char *text);
 bool twi_set_graph(twi_args *args, const char *text);
 bool twi_set_pinned(twi_args *args, const char *text);
+bool twi_set_flat(twi_args *args, const char *text);
 bool twi_set_report(twi_args *args, const char *text);
 bool twi_set_svg(twi_args *args, const char *text);
 bool twi_set_pixels(twi_args *args, const char *text);

@@ -149,6 +149,7 @@ static tw_status take_pairs(bench *b)
                         problem->width, problem->height);
     slot = slot / 256 * 256;
     b->slot = slot;
+    result->pair_bytes = 2 * slot;
     result->pairs = pairs_of(b, total);
     if (!twi_mul_i64(total, (int64_t)result->pairs, &total) || (!on_cuda(b) && total > physical_memory()))
         return twi_fail(TW_ERROR_MEMORY, "two images of %" PRId64 "x%" PRId64 " pixels do not fit the memory",
@@ -178,7 +179,10 @@ static tw_status take_images(bench *b)
     const tw_memory_kind kind = b->request->pinned ? TW_MEMORY_PINNED : TW_MEMORY_HOST;
     TWI_TRY(take_pairs(b));
     TWI_TRY(tw_image_create(b->context, in.width, in.height, in.channels, in.type, kind, &b->host_src));
-    twi_fill_ordinary(&b->host_src);
+    if (b->request->flat)
+        memset(b->host_src.data, 0, (size_t)(b->host_src.pitch * in.height));
+    else
+        twi_fill_ordinary(&b->host_src);
     if (on_cuda(b))
         TWI_TRY(tw_image_create(b->context, out.width, out.height, out.channels, out.type, kind, &b->host_dst));
     for (size_t i = 0; i < b->result->pairs; i++) {

@@ -24,6 +24,7 @@ typedef struct twi_bench_request {
     int32_t block_height;
     bool graph;
     bool pinned; /* host images of the round trip in pinned memory */
+    bool flat;   /* images of one value: all lanes of a warp then ask a table for one entry */
 } twi_bench_request;
 
 typedef struct twi_bench_row {
@@ -42,6 +43,7 @@ typedef struct twi_bench_result {
     int64_t pitch; /* of src */
     int64_t dst_pitch;
     size_t pairs;       /* images of src and dst that are taken in turn */
+    int64_t pair_bytes; /* of one of each */
     bool beyond_caches; /* they are more than the caches hold */
     twi_bench_row copy;
     twi_bench_row *rows;
