@@ -245,6 +245,27 @@ TWI_DEVICE void copy_outside(const twi_cuda_box &box, const outside &o, uint2 *s
     }
 }
 
+/* ---- Shared memory -------------------------------------------------------------------------------------- */
+
+/* Two steps' rows, so that one barrier a step is enough; then each thread's columns; each warp's room for a row of
+   outputs; the extremes of groups between, a thread's are THREADS apart. */
+extern __shared__ __align__(16) uint2 lines[];
+
+TWI_DEVICE columns *places_of_block()
+{
+    return (columns *)(lines + 2 * PAIRS * SLOTS + BEHIND);
+}
+
+TWI_DEVICE uint32_t *rooms_of_block()
+{
+    return (uint32_t *)(places_of_block() + THREADS);
+}
+
+TWI_DEVICE uint32_t *ring_of_block()
+{
+    return rooms_of_block() + PAIRS * ROOM;
+}
+
 /* ---- Down ------------------------------------------------------------------------------------------------ */
 
 template <int G, bool HIGHEST> TWI_DEVICE four extreme(const uint32_t *rows)
@@ -259,14 +280,12 @@ template <int G, bool HIGHEST> TWI_DEVICE four extreme(const uint32_t *rows)
 template <int G, bool HIGHEST> struct down {
     uint32_t rows[G + STEP]; /* of the next outputs, and of the group after them */
     uint32_t fresh[STEP];    /* the rows behind the first window */
-    const columns *place;
-    bool plain;  /* the thread's columns are read as the aligned word at `at` of each row */
-    bool inside; /* the block's columns, and 4 more on either side, lie in the image */
-    bool ragged; /* some thread's word reaches beyond the row's end */
+    bool plain;              /* the thread's columns are read as the aligned word at `at` of each row */
+    bool inside;             /* the block's columns, and 4 more on either side, lie in the image */
+    bool ragged;             /* some thread's word reaches beyond the row's end */
     uint32_t at;
-    uint32_t *ring; /* the extremes of the `between` groups of fresh rows before; a thread's are THREADS apart */
-    int between;
-    int oldest;
+    int between; /* groups of fresh rows before, whose extremes lie in shared memory */
+    int oldest;  /* of them: the next one takes its place */
 
     /* STEP rows from y on. Nothing waits for the loads of a plain word. */
     __device__ __forceinline__ void load(const twi_cuda_box &box, int64_t y, uint32_t *words)
@@ -284,7 +303,7 @@ template <int G, bool HIGHEST> struct down {
                 words[k] = load_word(false, row);
         } else {
             uint32_t loaded[STEP];
-            load_carefully(box, y, place, loaded);
+            load_carefully(box, y, places_of_block() + threadIdx.x, loaded);
 #pragma unroll
             for (int k = 0; k < STEP; k++)
                 words[k] = loaded[k];
@@ -295,27 +314,25 @@ template <int G, bool HIGHEST> struct down {
     {
         if (between == 0)
             return;
-        ring[oldest * THREADS] = joined(all);
+        ring_of_block()[oldest * THREADS + threadIdx.x] = joined(all);
         oldest = oldest + 1 == between ? 0 : oldest + 1;
     }
 
-    /* For outputs whose first window begins at row y. Other loads leave before those between are waited for. */
+    /* For outputs whose first window begins at row y. */
     __device__ __forceinline__ void begin(const twi_cuda_box &box, int64_t y)
     {
-        uint32_t passed[STEP];
         between = box.window_height / G - 1;
         oldest = 0;
-        load(box, y + box.window_height - G * between, passed);
-        load(box, y + G - STEP, rows + G); /* of which the last G are the first group */
-        next(box, y - STEP);
+#pragma unroll 1
         for (int k = between; k > 0;) {
+            load(box, y + box.window_height - G * k, fresh);
 #pragma unroll
             for (int i = 0; i < STEP / G; i++, k--)
                 if (k > 0)
-                    push(extreme<G, HIGHEST>(passed + G * i));
-            if (k > 0)
-                load(box, y + box.window_height - G * k, passed);
+                    push(extreme<G, HIGHEST>(fresh + G * i));
         }
+        load(box, y + G - STEP, rows + G); /* of which the last G are the first group */
+        next(box, y - STEP);
     }
 
     /* Loads for the outputs after those whose first window begins at row y. */
@@ -342,7 +359,7 @@ template <int G, bool HIGHEST> struct down {
         four middle = extreme<G, HIGHEST>(own + G);
 #pragma unroll 2
         for (int k = 0; k < between; k++)
-            middle = better<HIGHEST>(middle, split(ring[k * THREADS]));
+            middle = better<HIGHEST>(middle, split(ring_of_block()[k * THREADS + threadIdx.x]));
         out[0] = better<HIGHEST>(out[0], middle);
         four before = split(fresh[at]);
 #pragma unroll
@@ -533,7 +550,6 @@ template <int G, bool HIGHEST> TWI_DEVICE void across_any(const uint2 *row, int 
 template <int DOWN, int ACROSS, bool HIGHEST>
 static __global__ void __launch_bounds__(THREADS, 2) herk(const __grid_constant__ twi_cuda_box box)
 {
-    extern __shared__ __align__(16) uint2 lines[];
     constexpr int made = DOWN > 1 ? DOWN : 2; /* rows at a time */
     const int thread = threadIdx.x;
     const int lane = thread % 32;
@@ -554,16 +570,12 @@ static __global__ void __launch_bounds__(THREADS, 2) herk(const __grid_constant_
     const bool wraps = box.border == TWI_WRAP && box.width % 4 == 0;
     const bool plain = rows_aligned(box) && (wraps || has_copied(box, beside));
     const bool any_outside = plain && !wraps && beside.before + beside.end - beside.after > 0;
-    columns *places = (columns *)(lines + 2 * PAIRS * SLOTS + BEHIND);
-    places[thread] = find_columns(box, (int32_t)begin + 4 * thread);
+    places_of_block()[thread] = find_columns(box, (int32_t)begin + 4 * thread);
     down<DOWN, HIGHEST> d;
-    d.place = places + thread;
     d.plain = plain;
     d.inside = begin >= 4 && begin + COLUMNS + 4 <= box.width;
     d.ragged = box.width % 4 != 0 && begin + COLUMNS > box.width;
     d.at = word_of(box, begin + 4 * thread);
-    uint32_t *room = (uint32_t *)(places + THREADS) + pair * ROOM;
-    d.ring = (uint32_t *)(places + THREADS) + PAIRS * ROOM + thread;
     d.begin(box, top - box.anchor_y);
     uint8_t *place = (uint8_t *)box.dst + (top + 2 * pair) * box.dst_pitch + x;
     int buffer = 0;
@@ -598,8 +610,9 @@ static __global__ void __launch_bounds__(THREADS, 2) herk(const __grid_constant_
             store(place, row < rows ? count : 0, whole && row < rows, a);
             store(place + box.dst_pitch, row + 1 < rows ? count : 0, whole && row + 1 < rows, b);
         } else {
-            store_shifted(room, place - OUTPUTS * lane, row < rows ? width : 0, a);
-            store_shifted(room, place - OUTPUTS * lane + box.dst_pitch, row + 1 < rows ? width : 0, b);
+            store_shifted(rooms_of_block() + pair * ROOM, place - OUTPUTS * lane, row < rows ? width : 0, a);
+            store_shifted(rooms_of_block() + pair * ROOM, place - OUTPUTS * lane + box.dst_pitch,
+                          row + 1 < rows ? width : 0, b);
         }
     }
 }
