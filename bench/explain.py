@@ -12,7 +12,7 @@ import re
 import subprocess
 import sys
 
-OPERATIONS = ("box", "correlate", "min", "max", "transpose", "lut", "reduce")
+OPERATIONS = ("box", "correlate", "min", "max", "rank", "transpose", "lut", "reduce")
 
 # Of operations whose variants launch several kernels, those that are described.
 DESCRIBED = {"reduce": re.compile(r"fold<.*(unsigned char|float)")}
@@ -25,8 +25,8 @@ COUNTERS = {
     "global store sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st",
     "texture load requests": "l1tex__t_requests_pipe_tex_mem_texture",
     "texture load sectors": "l1tex__t_sectors_pipe_tex_mem_texture",
-    "shared load requests": "smsp__inst_executed_op_shared_ld_pred_on_any",
-    "shared store requests": "smsp__inst_executed_op_shared_st_pred_on_any",
+    "shared load requests": "smsp__sass_inst_executed_op_shared_ld",
+    "shared store requests": "smsp__sass_inst_executed_op_shared_st",
     "shared load cycles": "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld",
     "shared store cycles": "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st",
     "constant load cycles": "idc__requests",

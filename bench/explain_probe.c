@@ -38,6 +38,8 @@ static const probe probes[] = {
     {TW_OP_CORRELATE, TW_F64, TW_F64, 1, 517, 301, 7, TW_BORDER_REPLICATE, false, 0, 0},
     {TW_OP_MIN, TW_U8, TW_U8, 1, 1003, 769, 3, TW_BORDER_REPLICATE, false, 0, 0},
     {TW_OP_MAX, TW_F32, TW_F32, 1, 517, 301, 5, TW_BORDER_REPLICATE, true, 0, 0},
+    {TW_OP_RANK, TW_U8, TW_U8, 1, 517, 301, 3, TW_BORDER_REPLICATE, false, 0, 0},
+    {TW_OP_RANK, TW_F32, TW_F32, 1, 517, 301, 5, TW_BORDER_MIRROR, false, 0, 0},
     {TW_OP_TRANSPOSE, TW_U8, TW_U8, 1, 1003, 769, 1, TW_BORDER_ZERO, false, 0, 0},
     {TW_OP_TRANSPOSE, TW_U16, TW_U16, 1, 1024, 768, 1, TW_BORDER_ZERO, false, 0, 0},
     {TW_OP_TRANSPOSE, TW_F32, TW_F32, 1, 1024, 768, 1, TW_BORDER_ZERO, false, 0, 0},
@@ -49,6 +51,7 @@ static const probe probes[] = {
     {TW_OP_LUT, TW_U8, TW_F32, 1, 1024, 768, 1, TW_BORDER_ZERO, false, 0, 0},
     {TW_OP_LUT, TW_U8, TW_F64, 1, 1024, 768, 1, TW_BORDER_ZERO, false, 0, 0},
     {TW_OP_REDUCE, TW_U8, TW_STATS, 1, 1003, 769, 1, TW_BORDER_ZERO, false, 0, 0},
+    {TW_OP_REDUCE, TW_F32, TW_STATS, 1, 8192, 133, 1, TW_BORDER_ZERO, false, 0, 0},
     {TW_OP_REDUCE, TW_F32, TW_STATS, 1, 9001, 133, 1, TW_BORDER_ZERO, false, 0, 0},
     {TW_OP_LUT, TW_U16, TW_U16, 1, 1024, 768, 1, TW_BORDER_ZERO, false, 0, 0},
 };
@@ -98,7 +101,7 @@ static void make_problem(const probe *p, const tw_image *src, const tw_image *ds
     default:
         if (p->cross)
             check(tw_footprint(TW_CROSS, p->window, p->window, footprint));
-        check(tw_order_problem(p->op, src, dst, &order, 0, problem));
+        check(tw_order_problem(p->op, src, dst, &order, tw_order_count(&order) / 2, problem));
         break;
     }
 }

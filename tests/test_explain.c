@@ -229,10 +229,12 @@ static void test_limits(void **state)
 {
     const tw_problem problem = image(64, 64);
     twi_explanation e = declare(&problem, 32, 8, 128);
-    twi_access access = {"source", TWI_SPACE_GLOBAL, false, 1, TWI_PATH_ANY, INT64_MAX, neighbour};
+    const twi_access access = {"source", TWI_SPACE_GLOBAL, false, 1, TWI_PATH_ANY, 1000000000, neighbour};
     (void)state;
     twi_declare(&e.kernel, access);
     assert_refused(twi_explain_declared(&e), TW_ERROR_LIMIT, "smaller window or image");
+    e.kernel.accesses[0].steps = INT64_MAX;
+    assert_refused(twi_explain_declared(&e), TW_ERROR_LIMIT, "more than can be counted");
     assert_refused(twi_explain(twi_variant_total, &problem, 0, 0, false, &e), TW_ERROR_ARGUMENT, "no such variant");
 }
 

@@ -59,11 +59,15 @@ static const void *kernel_direct(const tw_problem *problem)
 }
 
 /* rank reads the window once a bit of the type. */
+static int32_t looks(const tw_problem *problem)
+{
+    return problem->op == TW_OP_RANK ? 8 * (int32_t)tw_type_size(problem->type) : 1;
+}
+
 static double cost_direct(const tw_context *context, const tw_problem *problem)
 {
-    const double times = problem->op == TW_OP_RANK ? 8 * (double)tw_type_size(problem->type) : 1;
     (void)context;
-    return cost_per_position(problem, 0.002, 0.0003 * times);
+    return cost_per_position(problem, 0.002, 0.0003 * looks(problem));
 }
 
 static tw_status prepare_direct(tw_plan *plan)
@@ -87,6 +91,8 @@ static void explain_direct(twi_kernel *kernel)
     twi_cuda_declare_window(kernel);
     if (kernel->problem->footprint)
         twi_cuda_declare_values(kernel, "footprint", TWI_SPACE_GLOBAL, 1, true);
+    for (size_t i = 0; i < kernel->count; i++)
+        kernel->accesses[i].steps *= looks(kernel->problem);
     twi_cuda_declare_output(kernel, true);
     kernel->function = kernel_direct(kernel->problem);
 }
@@ -109,6 +115,7 @@ const twi_code twi_rank_direct_cuda = {
     .cost = cost_direct,
     .prepare = prepare_direct,
     .run = run_direct,
+    .explain = explain_direct,
 };
 
 /* ---- tiled ------------------------------------------------------------------------------------------ */
@@ -213,9 +220,18 @@ static tw_status run_network(const tw_plan *plan, const twi_job *job)
     return launch(plan, job, kernel_network(&plan->problem), &shape);
 }
 
+static void explain_network(twi_kernel *kernel)
+{
+    twi_cuda_declare_blocks(kernel, BLOCK_WIDTH, BLOCK_HEIGHT);
+    twi_cuda_declare_window(kernel);
+    twi_cuda_declare_output(kernel, false);
+    kernel->function = kernel_network(kernel->problem);
+}
+
 const twi_code twi_rank_network_cuda = {
     .refuses = refuses_network,
     .cost = cost_network,
     .prepare = prepare_network,
     .run = run_network,
+    .explain = explain_network,
 };

@@ -113,10 +113,11 @@ static int64_t address_in_window(const twi_kernel *kernel, const twi_visit *visi
 {
     const tw_problem *problem = kernel->problem;
     const output out = output_of(kernel, visit);
-    if (!takes_part(kernel, visit, &out) || !in_footprint(problem, visit->step))
+    const int64_t position = visit->step % positions(problem);
+    if (!takes_part(kernel, visit, &out) || !in_footprint(problem, position))
         return TWI_NO_ADDRESS;
-    return address_in_source(kernel, out.left + visit->step % problem->window.width,
-                             out.top + visit->step / problem->window.width, out.channel);
+    return address_in_source(kernel, out.left + position % problem->window.width,
+                             out.top + position / problem->window.width, out.channel);
 }
 
 /* The texture's own addressing does the zero border: it is asked for positions outside, too, and fetches the nearest.
@@ -136,7 +137,7 @@ static int64_t address_in_texture(const twi_kernel *kernel, const twi_visit *vis
 static int64_t address_of_value_1(const twi_kernel *kernel, const twi_visit *visit)
 {
     const output out = output_of(kernel, visit);
-    return takes_part(kernel, visit, &out) ? visit->step : TWI_NO_ADDRESS;
+    return takes_part(kernel, visit, &out) ? visit->step % positions(kernel->problem) : TWI_NO_ADDRESS;
 }
 
 static int64_t address_of_value_4(const twi_kernel *kernel, const twi_visit *visit)

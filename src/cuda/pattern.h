@@ -8,7 +8,8 @@
 /* Blocks as asked for, else width x height; a thread an element. */
 void twi_cuda_declare_blocks(twi_kernel *kernel, int32_t width, int32_t height);
 
-/* Each thread reads all positions of its window: inside the image on a path of its own, or on one for both. */
+/* Each thread reads all positions of its window, with a path for windows inside the image and one for others; through
+   a texture on one path for both. More steps than positions begin with the first again. */
 void twi_cuda_declare_window(twi_kernel *kernel);
 void twi_cuda_declare_texture(twi_kernel *kernel);
 /* With each of them a value from an array, the same for all threads: a mask, a footprint. `paths`: on two, as above. */

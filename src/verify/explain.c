@@ -5,8 +5,9 @@
 
 enum { MOST_THREADS = 1024 };
 
-/* Addresses that are followed at most: some seconds. */
+/* Addresses that are followed at most, some seconds, and that all blocks may ask for, of four words each. */
 static const double most_addresses = 2e9;
+static const double most_in_all = 2e18;
 
 /* ---- One request --------------------------------------------------------------------------------- */
 
@@ -258,10 +259,13 @@ tw_status twi_explain_declared(twi_explanation *result)
     const axis across = axis_of(kernel->columns, kernel->outputs_width,
                                 (window->width - 1) * (int64_t)kernel->problem->channels, kernel->period);
     const axis down = axis_of(kernel->rows, kernel->outputs_height, window->height - 1, 0);
-    double addresses = 0;
+    double of_block = 0;
     for (size_t i = 0; i < kernel->count; i++)
-        addresses +=
-            (double)samples(&across) * (double)samples(&down) * threads_of(kernel) * (double)kernel->accesses[i].steps;
+        of_block += threads_of(kernel) * (double)kernel->accesses[i].steps;
+    const double in_all = of_block * (double)across.blocks * (double)down.blocks;
+    if (in_all > most_in_all)
+        return twi_fail(TW_ERROR_LIMIT, "%.2g addresses are more than can be counted: use a smaller image", in_all);
+    const double addresses = of_block * (double)samples(&across) * (double)samples(&down);
     if (addresses > most_addresses)
         return twi_fail(TW_ERROR_LIMIT, "%.2g addresses to follow, %.2g are the most: use a smaller window or image",
                         addresses, most_addresses);
