@@ -284,13 +284,13 @@ static void finish_band(const strip *s, band *b, int64_t y, int64_t rows)
     band_function *compute = find_band(setup);
     for (b->x = 0; b->x < s->n; b->x += TWI_CONV_CHUNK) {
         b->n = twi_min_i64(TWI_CONV_CHUNK, s->n - b->x);
+        if (setup->separable && !(compute && setup->fixed)) /* conv_fixed.tmpl.h has the row pass in its loop */
+            filter_rows(s, b->rows, b->newest, b->x, b->n);
         if (compute) {
             store_band(s, compute, b, y, rows);
             continue;
         }
         look_ahead(b, 0, source_size, b->n * source_size);
-        if (setup->separable)
-            filter_rows(s, b->rows, b->newest, b->x, b->n);
         sum_functions[setup->main.unit](&setup->main, b->lines, b->x, b->n, sums);
         for (int64_t r = 0; r < rows; r++) {
             char *to = (char *)dst->data + (y + r) * dst->pitch + (s->first + b->x) * size;
