@@ -444,6 +444,11 @@ TW_API tw_status tw_scan(tw_context *context, const tw_image *src, const tw_imag
    the left of x in the rows above y. Types and limits as tw_scan, but for f32, which dst cannot have. */
 TW_API tw_status tw_integral(tw_context *context, const tw_image *src, const tw_image *dst);
 
+/* The narrowest type of dst that is sure to hold the sums; TW_ELEMENT_COUNT if there is none for such images.
+   `params` NULL: the defaults. */
+TW_API tw_type tw_scan_type(const tw_image *src, const tw_scan_params *params);
+TW_API tw_type tw_integral_type(const tw_image *src);
+
 /* Where the pixels go. The values are sets of steps: 1 exchanges rows and columns, then 2 left and right, then 4 top
    and bottom of the result. Rotations are clockwise. */
 typedef enum tw_turn {

@@ -30,6 +30,8 @@ typedef enum twi_command_id {
     TWI_ROTATE,
     TWI_FLIP,
     TWI_LUT,
+    TWI_SCAN,
+    TWI_INTEGRAL,
     TWI_VERIFY,
     TWI_BENCH,
     TWI_TUNE,
@@ -103,6 +105,7 @@ struct twi_args {
     tw_direction direction;
     int32_t degrees; /* [0: not given] */
     tw_turn flip;    /* [0: not given] */
+    tw_axis scan_axis; /* [x] */
     tw_shape shape;
     int32_t iterations; /* [1] */
     int64_t rank;       /* [-1] */
@@ -114,7 +117,7 @@ struct twi_args {
     int64_t page;
     const char *variant; /* one name, or names split by commas [NULL] */
     tw_rounding rounding;
-    tw_type type; /* [TW_TYPE_COUNT] */
+    tw_type type; /* [TW_ELEMENT_COUNT] */
     tw_backend backend;
     int device;
     int32_t block_width; /* [0: the variant's own] */
@@ -127,7 +130,7 @@ struct twi_args {
     int64_t image_height;
     int64_t pitch;    /* bytes [0: a multiple of 256] */
     int32_t channels; /* [1] */
-    tw_type to;       /* the result's type [TW_TYPE_COUNT: the image's] */
+    tw_type to;       /* the result's type [TW_ELEMENT_COUNT: the image's] */
 
     const char *report; /* bench: a folder [NULL] */
     const char *svg;    /* explain: a file [NULL] */
@@ -141,6 +144,7 @@ struct twi_args {
     bool odd_pitch;
     bool graph;
     bool pinned;
+    bool exclusive; /* scan */
     bool flat;
     bool list;
     bool json;

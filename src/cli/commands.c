@@ -116,7 +116,7 @@ static tw_image described(const twi_args *args, int64_t address, int64_t width, 
 
 twi_exit twi_describe_problem(const twi_args *args, twi_recipe *recipe, tw_problem *problem)
 {
-    const tw_type type = args->type == TW_TYPE_COUNT ? TW_U8 : args->type;
+    const tw_type type = args->type == TW_ELEMENT_COUNT ? TW_U8 : args->type;
     twi_command_id filter;
     tw_op op;
     *recipe = (twi_recipe){0};

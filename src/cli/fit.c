@@ -71,7 +71,7 @@ static tw_type type_for(const twi_matrix *table, tw_type type)
 static twi_exit set_table(const twi_matrix *table, const tw_image *src, tw_type asked, twi_recipe *recipe)
 {
     const size_t count = (size_t)table->width * (size_t)table->height;
-    const tw_type type = asked == TW_TYPE_COUNT ? type_for(table, src->type) : asked;
+    const tw_type type = asked == TW_ELEMENT_COUNT ? type_for(table, src->type) : asked;
     const size_t size = tw_type_size(type);
     const double *wrong = misfit(table, type, true);
     if (wrong)
@@ -134,6 +134,23 @@ static twi_exit fit_table(const twi_args *args, const tw_image *src, tw_type ask
     return result;
 }
 
+/* ---- Running sums ---------------------------------------------------------------------------------- */
+
+static twi_exit fit_sums(const twi_args *args, twi_command_id filter, const tw_image *src, tw_type asked,
+                         twi_recipe *recipe)
+{
+    const tw_scan_params params = {args->scan_axis, args->exclusive};
+    const tw_type type = filter == TWI_SCAN ? tw_scan_type(src, &params) : tw_integral_type(src);
+    recipe->out_type = asked == TW_ELEMENT_COUNT ? type : asked;
+    if (recipe->out_type == TW_ELEMENT_COUNT)
+        return twi_complain(TWI_EXIT_MEMORY, "no type holds the sums of so many pixels");
+    if (filter == TWI_INTEGRAL) {
+        recipe->out_width++;
+        recipe->out_height++;
+    }
+    return TWI_EXIT_DONE;
+}
+
 /* ---- All ----------------------------------------------------------------------------------------- */
 
 twi_exit twi_recipe_fit(const twi_args *args, twi_command_id filter, const tw_image *src, tw_type asked,
@@ -142,13 +159,18 @@ twi_exit twi_recipe_fit(const twi_args *args, twi_command_id filter, const tw_im
     const bool weighs = recipe->mask.integers || recipe->mask.floats;
     recipe->out_width = src->width;
     recipe->out_height = src->height;
-    recipe->out_type = asked == TW_TYPE_COUNT ? src->type : asked;
+    recipe->out_type = asked == TW_ELEMENT_COUNT ? src->type : asked;
     if ((unsigned)recipe->turn & 1) {
         recipe->out_width = src->height;
         recipe->out_height = src->width;
     }
+    if (asked != TW_ELEMENT_COUNT && asked >= TW_TYPE_COUNT && filter != TWI_SCAN && filter != TWI_INTEGRAL)
+        return twi_complain(TWI_EXIT_USAGE, "--to %s: %s makes pixels of u8, u16, i16, i32, f32 or f64",
+                            tw_type_name(asked), twi_commands[filter].name);
     if (filter == TWI_LUT)
         return fit_table(args, src, asked, recipe);
+    if (filter == TWI_SCAN || filter == TWI_INTEGRAL)
+        return fit_sums(args, filter, src, asked, recipe);
     if (!weighs && recipe->out_type != src->type)
         return twi_complain(TWI_EXIT_USAGE, "--%s %s: %s keeps the image's type, which is %s: leave --%s out",
                             args->type == asked ? "dtype" : "to", tw_type_name(asked), twi_commands[filter].name,

@@ -338,6 +338,8 @@ twi_exit twi_recipe_take(const twi_args *args, twi_command_id filter, bool inven
         recipe->border.mode = filter == TWI_BOX ? TW_BORDER_ZERO : TW_BORDER_REPLICATE;
     switch (filter) {
     case TWI_BOX:
+    case TWI_SCAN:
+    case TWI_INTEGRAL:
         return TWI_EXIT_DONE;
     case TWI_CORRELATE:
     case TWI_CONVOLVE:
@@ -398,6 +400,8 @@ static const struct {
     [TWI_ROTATE] = {true, TW_OP_TRANSPOSE},
     [TWI_FLIP] = {true, TW_OP_TRANSPOSE},
     [TWI_LUT] = {true, TW_OP_LUT},
+    [TWI_SCAN] = {true, TW_OP_SCAN},
+    [TWI_INTEGRAL] = {true, TW_OP_INTEGRAL},
 };
 
 tw_status twi_recipe_problem(const twi_args *args, twi_command_id filter, const twi_recipe *recipe, const tw_image *src,
@@ -413,6 +417,7 @@ tw_status twi_recipe_problem(const twi_args *args, twi_command_id filter, const 
                                          recipe->window.width, recipe->window.height, recipe->border};
     const tw_order_params order = {recipe->window, recipe->footprint, recipe->border};
     const tw_lut_params lut = {recipe->table, recipe->table_channels};
+    const tw_scan_params scan = {args->scan_axis, args->exclusive};
     switch (op) {
     case TW_OP_BOX:
         return tw_box_problem(src, dst, &box, problem);
@@ -426,6 +431,10 @@ tw_status twi_recipe_problem(const twi_args *args, twi_command_id filter, const 
         return tw_transpose_problem(src, dst, recipe->turn, problem);
     case TW_OP_LUT:
         return tw_lut_problem(src, dst, &lut, problem);
+    case TW_OP_SCAN:
+        return tw_scan_problem(src, dst, &scan, problem);
+    case TW_OP_INTEGRAL:
+        return tw_integral_problem(src, dst, problem);
     default:
         return tw_order_problem(op, src, dst, &order, recipe->rank, problem);
     }

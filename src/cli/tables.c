@@ -240,6 +240,31 @@ const twi_command twi_commands[TWI_COMMAND_COUNT] = {
             {"tilewise lut --table gamma.npy photo.png brighter.png"},
             twi_command_filter,
         },
+    [TWI_SCAN] =
+        {
+            "scan",
+            FILTER_OPERANDS,
+            "running sums along rows, down columns or over all",
+            "Each pixel becomes the sum of the pixels from the line's beginning to itself; with --exclusive, to the one "
+            "before. Lines are the rows, the columns (--axis y), or all rows as one line (--axis all). Integers are "
+            "exact: the result has the first of u32, u64 (i32, i64 for signed pixels) that holds the sum of so many "
+            "of the image's values, whatever they are. Floats are added in f64 in an order that no device changes. "
+            ".npy holds all of these types.",
+            {"tilewise scan photo.png sums.npy", "tilewise scan --axis all --exclusive --dtype u64 in.png out.npy"},
+            twi_command_filter,
+        },
+    [TWI_INTEGRAL] =
+        {
+            "integral",
+            FILTER_OPERANDS,
+            "summed-area table, a column and a row larger",
+            "Pixel (x, y) of the result is the sum of the x by y pixels in the image's upper left corner, so that any "
+            "rectangle's sum takes four pixels. The result has the first of u32, u64 (i32, i64 for signed pixels) that "
+            "holds the sum of all of the image's values, whatever they are; f64 for floats. .npy holds all of these "
+            "types.",
+            {"tilewise integral photo.png table.npy"},
+            twi_command_filter,
+        },
     [TWI_VERIFY] =
         {
             "verify",
@@ -348,7 +373,8 @@ const twi_command twi_commands[TWI_COMMAND_COUNT] = {
 #define TURNING (FOR(TRANSPOSE) | FOR(ROTATE) | FOR(FLIP))
 #define KEEPING (WINDOWED | TURNING) /* the input's type */
 #define BORDERED (WINDOWED | WEIGHING)
-#define FILTERS (BORDERED | TURNING | FOR(LUT))
+#define SUMMING (FOR(SCAN) | FOR(INTEGRAL))
+#define FILTERS (BORDERED | TURNING | FOR(LUT) | SUMMING)
 #define REPLICATING (BORDERED & ~(FOR(BOX) | EXTREMES | MORPHOLOGY))
 #define PROBLEMS (FOR(BENCH) | FOR(TUNE) | FOR(EXPLAIN)) /* commands that describe an image instead of reading one */
 #define WORKING (FILTERS | FOR(VERIFY) | FOR(BENCH))
@@ -359,6 +385,8 @@ const twi_command twi_commands[TWI_COMMAND_COUNT] = {
 #define WINDOW_LEGAL "WxH or N, each 1 to 65535"
 #define TYPE_LEGAL "u8, u16, i16, i32, f32 or f64"
 #define TYPE_WORDS "u8 u16 i16 i32 f32 f64"
+#define SUM_LEGAL "u32, i32, u64, i64, f32 or f64"
+#define SUM_WORDS "u32 i32 u64 i64 f32 f64"
 #define BORDER_LEGAL "zero, constant:V, replicate, reflect, mirror or wrap"
 #define BORDER_WORDS "zero constant: replicate reflect mirror wrap"
 #define BORDER_HELP(zero, replicate, more)                                                                             \
@@ -397,8 +425,12 @@ const twi_option twi_options[] = {
      "direction of the derivative: x (default) grows to the right, y downward"},
     {0, FOR(FLIP), "axis", "NAME", twi_set_flip, "horizontal, vertical or both", "horizontal vertical both",
      "what is exchanged: left and right (horizontal), top and bottom (vertical), or both"},
-    {0, PROBLEMS, "axis", "NAME", twi_set_any_axis, "x or y; for flip horizontal, vertical or both",
-     "x y horizontal vertical both", "direction of a derivative (default x), or what flip exchanges"},
+    {0, FOR(SCAN), "axis", "x|y|all", twi_set_scan_axis, "x, y or all", "x y all",
+     "sums along rows (x, default), down columns (y), or over all rows as one line (all)"},
+    {0, PROBLEMS, "axis", "NAME", twi_set_any_axis, "x or y; for scan also all; for flip horizontal, vertical or both",
+     "x y all horizontal vertical both", "direction of a derivative or scan (default x), or what flip exchanges"},
+    {0, FOR(SCAN) | PROBLEMS, "exclusive", NULL, twi_set_exclusive, NULL, NULL,
+     "leave a pixel's own value out of its sum"},
     {0, FOR(ROTATE) | PROBLEMS, "degrees", "N", twi_set_degrees, "90, 180 or 270", "90 180 270",
      "how far to turn, clockwise"},
     {0, FOR(LUT) | PROBLEMS, "table", "FILE", twi_set_table, "the name of a file", NULL,
@@ -436,8 +468,10 @@ const twi_option twi_options[] = {
      "type of the output's pixels (default the input's)"},
     {0, FOR(LUT), "dtype", "TYPE", twi_set_type, TYPE_LEGAL, TYPE_WORDS,
      "type of the output's pixels (default the input's, if it holds the table's entries)"},
+    {0, SUMMING, "dtype", "TYPE", twi_set_sum_type, SUM_LEGAL, SUM_WORDS,
+     "type of the output's pixels (default the narrowest that is sure to hold the sums; f32 is for scan of f32)"},
     {0, PROBLEMS, "dtype", "TYPE", twi_set_type, TYPE_LEGAL, TYPE_WORDS, "type of the image's pixels (default u8)"},
-    {0, PROBLEMS, "to", "TYPE", twi_set_to, TYPE_LEGAL, TYPE_WORDS,
+    {0, PROBLEMS, "to", "TYPE", twi_set_to, "u8, u16, i16, i32, f32, f64, u32, i64 or u64", TYPE_WORDS " u32 i64 u64",
      "type of the result's pixels, for filters that have a choice (default the image's)"},
     {0, PROBLEMS, "size", "WxH", twi_set_image_size, "WxH or N, each 1 to 1000000000", NULL,
      "size of the image (default 4096x4096)"},

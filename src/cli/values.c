@@ -197,9 +197,10 @@ bool twi_set_page(twi_args *args, const char *text)
     return whole_number(text, 0, INT32_MAX, &args->page);
 }
 
-static bool type_name(const char *text, tw_type *type)
+/* One of the first `count` types. */
+static bool type_name(const char *text, int count, tw_type *type)
 {
-    for (int i = 0; i < TW_TYPE_COUNT; i++) {
+    for (int i = 0; i < count; i++) {
         if (strcmp(text, tw_type_name((tw_type)i)) == 0) {
             *type = (tw_type)i;
             return true;
@@ -210,12 +211,17 @@ static bool type_name(const char *text, tw_type *type)
 
 bool twi_set_type(twi_args *args, const char *text)
 {
-    return type_name(text, &args->type);
+    return type_name(text, TW_TYPE_COUNT, &args->type);
+}
+
+bool twi_set_sum_type(twi_args *args, const char *text)
+{
+    return type_name(text, TW_STATS, &args->type);
 }
 
 bool twi_set_to(twi_args *args, const char *text)
 {
-    return type_name(text, &args->to);
+    return type_name(text, TW_STATS, &args->to);
 }
 
 bool twi_set_image_size(twi_args *args, const char *text)
@@ -304,9 +310,18 @@ bool twi_set_flip(twi_args *args, const char *text)
     return args->flip != TW_FLIP_BOTH || strcmp(text, "both") == 0;
 }
 
+bool twi_set_scan_axis(twi_args *args, const char *text)
+{
+    args->scan_axis = *text == 'x' ? TW_AXIS_X : *text == 'y' ? TW_AXIS_Y : TW_AXIS_ALL;
+    return strcmp(text, tw_axis_name(args->scan_axis)) == 0;
+}
+
+/* The command that it is for tells which of these counts. */
 bool twi_set_any_axis(twi_args *args, const char *text)
 {
-    return twi_set_direction(args, text) || twi_set_flip(args, text);
+    const bool direction = twi_set_direction(args, text);
+    const bool line = twi_set_scan_axis(args, text);
+    return direction || line || twi_set_flip(args, text);
 }
 
 bool twi_set_degrees(twi_args *args, const char *text)
@@ -464,6 +479,7 @@ bool twi_set_completion(twi_args *args, const char *text)
 
 SWITCH(graph)
 SWITCH(pinned)
+SWITCH(exclusive)
 SWITCH(flat)
 SWITCH(list)
 SWITCH(json)

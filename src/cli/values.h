@@ -18,6 +18,8 @@ bool twi_set_sigma(twi_args *args, const char *text);
 bool twi_set_truncate(twi_args *args, const char *text);
 bool twi_set_direction(twi_args *args, const char *text);
 bool twi_set_flip(twi_args *args, const char *text);
+bool twi_set_scan_axis(twi_args *args, const char *text);
+bool twi_set_exclusive(twi_args *args, const char *text);
 bool twi_set_any_axis(twi_args *args, const char *text);
 bool twi_set_degrees(twi_args *args, const char *text);
 bool twi_set_table(twi_args *args, const char *text);
@@ -30,6 +32,7 @@ bool twi_set_rounding(twi_args *args, const char *text);
 bool twi_set_view(twi_args *args, const char *text);
 bool twi_set_page(twi_args *args, const char *text);
 bool twi_set_type(twi_args *args, const char *text);
+bool twi_set_sum_type(twi_args *args, const char *text); /* of those that no image file but .npy has, too */
 bool twi_set_to(twi_args *args, const char *text);
 bool twi_set_image_size(twi_args *args, const char *text);
 bool twi_set_channels(twi_args *args, const char *text);

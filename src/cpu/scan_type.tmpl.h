@@ -36,12 +36,14 @@ static void JOIN(down, NAME)(const void *groups, void *group, const void *in, vo
     O *restrict const to = out;
     if (exclusive) {
         for (int64_t k = 0; k < n; k++) {
+            const A value = (A)from[k];
             to[k] = STORE(before[k] + sums[k]);
-            sums[k] = (A)(sums[k] + (A)from[k]);
+            sums[k] += value;
         }
     } else {
         for (int64_t k = 0; k < n; k++) {
-            sums[k] = (A)(sums[k] + (A)from[k]);
+            const A value = (A)from[k];
+            sums[k] += value;
             to[k] = STORE(before[k] + sums[k]);
         }
     }

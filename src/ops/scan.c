@@ -49,6 +49,34 @@ tw_status tw_integral(tw_context *context, const tw_image *src, const tw_image *
     return twi_run_kept(context, &problem, src, dst);
 }
 
+static tw_type narrowest(const tw_image *src, tw_problem problem)
+{
+    static const tw_type types[] = {TW_U32, TW_I32, TW_F32, TW_U64, TW_I64, TW_F64};
+    if (tw_image_check(src) != TW_OK || src->type >= TW_TYPE_COUNT)
+        return TW_ELEMENT_COUNT;
+    problem.type = src->type;
+    problem.width = src->width;
+    problem.height = src->height;
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        problem.out_type = types[i];
+        if ((twi_sum_types(problem.op, src->type) & TWI_BIT(types[i])) && twi_sums_fit(&problem))
+            return types[i];
+    }
+    return TW_ELEMENT_COUNT;
+}
+
+tw_type tw_scan_type(const tw_image *src, const tw_scan_params *params)
+{
+    const tw_problem problem = {.op = TW_OP_SCAN, .axis = params ? params->axis : TW_AXIS_X};
+    return narrowest(src, problem);
+}
+
+tw_type tw_integral_type(const tw_image *src)
+{
+    const tw_problem problem = {.op = TW_OP_INTEGRAL};
+    return narrowest(src, problem);
+}
+
 /* ---- The reference --------------------------------------------------------------------------------- */
 
 /* A line of any kind: integers are exact in any order. */
