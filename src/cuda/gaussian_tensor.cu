@@ -111,5 +111,5 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS) tensor(const __grid_co
     }
 
 extern "C" const twi_cuda_band_kernel twi_cuda_gaussian_tensor[TWI_CUDA_GAUSSIAN_TENSORS] = {
-    KERNEL(1, 1, 5, 384), KERNEL(2, 1, 4, 384), KERNEL(2, 2, 4, 384), KERNEL(4, 2, 3, 512), KERNEL(4, 4, 3, 512),
+    KERNEL(1, 1, 5, 192), KERNEL(2, 1, 4, 384), KERNEL(2, 2, 4, 384), KERNEL(4, 2, 3, 512), KERNEL(4, 4, 3, 512),
 };
