@@ -56,7 +56,7 @@ static double cost_herk(const tw_context *context, const tw_problem *problem)
     const double down = (double)problem->window.height / herk->down / herk->down;
     const double across = (double)problem->window.width / herk->across / herk->across;
     (void)context;
-    return 15000 + (0.0009 + 0.00005 * (down + across)) * outputs;
+    return 15000 + (0.00095 + 0.00005 * (down + across)) * outputs;
 }
 
 static size_t shared_of(const tw_problem *problem)
