@@ -2,8 +2,8 @@
  * The runs that bench/explain.py compares with a profiler's counters: for each case and each described variant, what
  * is predicted, and, asked to, one launch of the kernel on such images.
  *
- * usage: explain_probe OP        prints a line of JSON a run, in order
- *        explain_probe OP run    launches the kernels, one a run, in the same order
+ * usage: explain_probe        prints a line of JSON a run, in order
+ *        explain_probe run    launches the kernels, in the same order
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -212,12 +212,15 @@ static void run(tw_context *context, const probe *p, size_t index)
 
 int main(int argc, char **argv)
 {
+    const bool launches = argc == 2 && strcmp(argv[1], "run") == 0;
     tw_context_options options = tw_context_defaults();
     tw_context *context = NULL;
-    options.backend = TW_CUDA;
-    if (argc < 2)
+    if (argc > 1 && !launches) {
+        (void)fprintf(stderr, "usage: explain_probe [run]\n");
         return 2;
-    if (argc > 2)
+    }
+    options.backend = TW_CUDA;
+    if (launches)
         check(tw_context_create(&options, &context));
     for (int i = 0; i < TW_MAX_MASK; i++) {
         integers[i] = i % 7 - 3;
@@ -225,8 +228,7 @@ int main(int argc, char **argv)
     }
     for (size_t i = 0; i < sizeof probes / sizeof probes[0]; i++)
         for (size_t index = 0; index < twi_variant_total; index++)
-            if (strcmp(tw_op_name(probes[i].op), argv[1]) == 0 && twi_variants[index].op == probes[i].op &&
-                twi_is_explained(index))
+            if (twi_variants[index].op == probes[i].op && twi_is_explained(index))
                 run(context, &probes[i], index);
     tw_context_destroy(context);
     return 0;

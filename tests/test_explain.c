@@ -15,6 +15,15 @@ static twi_banks stride(int64_t first, int64_t step, int32_t bytes)
     return banks;
 }
 
+/* Lanes 2i and 2i + 1 ask for `bytes` from i * step on. */
+static twi_banks pairs(int64_t step, int32_t bytes)
+{
+    twi_banks banks = {.bytes = bytes};
+    for (int lane = 0; lane < TWI_WARP; lane++)
+        banks.address[lane] = lane / 2 * step;
+    return banks;
+}
+
 static void check_banks(twi_banks banks, int degree, int wavefronts)
 {
     assert_int_equal(twi_count_wavefronts(&banks), wavefronts);
@@ -38,6 +47,14 @@ static void test_banks(void **state)
     check_banks(stride(0, 256, 8), 16, 32); /* a column of a 32x32 tile of f64 */
     check_banks(stride(0, 264, 8), 1, 2);   /* padded to 33 */
     check_banks(stride(0, 32, 16), 2, 8);   /* every second 16 bytes */
+    check_banks(stride(0, 0, 8), 1, 1);     /* loads of one address: the halves are one */
+    check_banks(stride(0, 0, 16), 1, 2);    /* of four quarters, two */
+    check_banks(pairs(8, 8), 1, 1);         /* neighbours alike: 16 different words of 64 bits */
+    check_banks(pairs(256, 8), 16, 16);     /* the same in a column */
+    check_banks(pairs(16, 16), 1, 2);
+    twi_banks one = stride(0, 0, 8);
+    one.store = true;
+    check_banks(one, 1, 2); /* stores are not put together */
     twi_banks few = stride(0, 128, 4);
     for (int lane = 3; lane < TWI_WARP; lane++)
         few.address[lane] = TWI_NO_ADDRESS;

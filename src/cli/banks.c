@@ -43,12 +43,18 @@ static void add_lane(map *m, int64_t number, int lane, int part)
 
 static void make_map(const twi_banks *banks, map *m)
 {
-    const int lanes = TWI_WARP / twi_bank_parts(banks->bytes);
+    int part = 0;
+    int next = twi_lanes_together(banks, 0);
     m->count = 0;
-    for (int lane = 0; lane < TWI_WARP; lane++)
-        for (int64_t at = banks->address[lane]; banks->address[lane] >= 0 && at < banks->address[lane] + banks->bytes;
-             at += TWI_WORD)
-            add_lane(m, at / TWI_WORD, lane, lane / lanes);
+    for (int lane = 0; lane < TWI_WARP; lane++) {
+        const int64_t address = banks->address[lane];
+        if (lane == next) {
+            part++;
+            next += twi_lanes_together(banks, lane);
+        }
+        for (int64_t at = address; address >= 0 && at < address + banks->bytes; at += TWI_WORD)
+            add_lane(m, at / TWI_WORD, lane, part);
+    }
     qsort(m->words, m->count, sizeof m->words[0], compare_words);
     for (size_t i = 0; i < m->count; i++)
         for (size_t j = 0; j < m->count; j++)

@@ -42,11 +42,6 @@ int twi_count_words(const int64_t address[TWI_WARP], int32_t bytes)
     return count_pieces(address, 0, TWI_WARP, bytes, bytes > TWI_WORD ? bytes : TWI_WORD);
 }
 
-int twi_bank_parts(int32_t bytes)
-{
-    return bytes > TWI_WORD ? bytes / TWI_WORD : 1;
-}
-
 /* The most different words of one bank that these lanes ask for. */
 static int degree_of(const twi_banks *banks, int first, int last)
 {
@@ -65,13 +60,34 @@ static int degree_of(const twi_banks *banks, int first, int last)
     return most;
 }
 
+/* Whether all lanes from `first` to `last` ask for what the lane at that distance asks for, in pairs. */
+static bool are_pairs(const twi_banks *banks, int first, int last, int distance)
+{
+    for (int lane = first; lane < last; lane++) {
+        const int64_t other = banks->address[lane ^ distance];
+        if (banks->address[lane] >= 0 && other >= 0 && banks->address[lane] != other)
+            return false;
+    }
+    return true;
+}
+
+int twi_lanes_together(const twi_banks *banks, int first)
+{
+    const int lanes = banks->bytes > TWI_WORD ? TWI_WARP * TWI_WORD / banks->bytes : TWI_WARP;
+    const int last = first + 2 * lanes;
+    if (banks->store || first % (2 * lanes) != 0 || last > TWI_WARP)
+        return lanes;
+    if (are_pairs(banks, first, last, 1) || (are_pairs(banks, first, last, 2) && degree_of(banks, first, last) <= 1))
+        return 2 * lanes;
+    return lanes;
+}
+
 int twi_count_wavefronts(twi_banks *banks)
 {
-    const int lanes = TWI_WARP / twi_bank_parts(banks->bytes);
     int wavefronts = 0;
     banks->degree = 0;
-    for (int first = 0; first < TWI_WARP; first += lanes) {
-        const int degree = degree_of(banks, first, first + lanes);
+    for (int first = 0; first < TWI_WARP; first += twi_lanes_together(banks, first)) {
+        const int degree = degree_of(banks, first, first + twi_lanes_together(banks, first));
         wavefronts += degree;
         if (degree > banks->degree)
             banks->degree = degree;
@@ -90,10 +106,9 @@ static int lanes_of(const int64_t *address, int first, int last)
 /* Parts of the warp with a lane that takes part: the wavefronts without conflicts. */
 static int least_wavefronts(const twi_banks *banks)
 {
-    const int lanes = TWI_WARP / twi_bank_parts(banks->bytes);
     int parts = 0;
-    for (int first = 0; first < TWI_WARP; first += lanes)
-        parts += lanes_of(banks->address, first, first + lanes) > 0;
+    for (int first = 0; first < TWI_WARP; first += twi_lanes_together(banks, first))
+        parts += lanes_of(banks->address, first, first + twi_lanes_together(banks, first)) > 0;
     return parts;
 }
 
@@ -168,7 +183,7 @@ static twi_counts count_block(const twi_kernel *kernel, const twi_access *access
     twi_visit visit = {.block_x = block_x, .block_y = block_y, .path = access->path};
     for (visit.step = 0; visit.step < access->steps; visit.step++) {
         for (int first = 0; first < threads; first += TWI_WARP) {
-            twi_banks banks = {.bytes = access->bytes};
+            twi_banks banks = {.bytes = access->bytes, .store = access->store};
             int figure = 0;
             for (int lane = 0; lane < TWI_WARP; lane++) {
                 visit.x = (first + lane) % kernel->block_width;

@@ -5,7 +5,8 @@
  * A request is what one instruction of a warp asks of memory; textures are asked by four lanes at a time. Global memory
  * and textures answer in sectors of 32 bytes. Shared memory has 32 banks of 4-byte words and takes a cycle, a
  * wavefront, for as many words as lie in different banks; accesses of 8 and 16 bytes are taken by halves and quarters
- * of the warp. Constant memory hands out one word a cycle.
+ * of the warp, two of which are taken at once where they are loads and lanes side by side ask for the same. Constant
+ * memory hands out one word a cycle.
  */
 #ifndef TWI_VERIFY_EXPLAIN_H
 #define TWI_VERIFY_EXPLAIN_H
@@ -26,6 +27,7 @@ typedef struct twi_counts {
 typedef struct twi_banks {
     int64_t address[TWI_WARP];
     int32_t bytes;
+    bool store;
     int degree; /* the most different words of one bank in a part of the warp that is taken together; 1: no conflict */
 } twi_banks;
 
@@ -53,8 +55,8 @@ typedef struct twi_explanation {
 int twi_count_sectors(const int64_t address[TWI_WARP], int32_t bytes);
 int twi_count_words(const int64_t address[TWI_WARP], int32_t bytes); /* different ones, of constant memory */
 int twi_count_wavefronts(twi_banks *banks);                          /* sets the degree, too */
-/* Parts of a warp that shared memory takes one after the other. */
-int twi_bank_parts(int32_t bytes);
+/* How many lanes from `first` on shared memory takes together; the next are taken after them. */
+int twi_lanes_together(const twi_banks *banks, int first);
 
 /* Counts what result->kernel declares. */
 tw_status twi_explain_declared(twi_explanation *result);
