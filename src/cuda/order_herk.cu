@@ -356,10 +356,12 @@ template <int G, bool HIGHEST> struct down {
             out[k] = better<HIGHEST>(split(own[k]), out[k + 1]);
         if (between == 0)
             return;
-        four middle = extreme<G, HIGHEST>(own + G);
-#pragma unroll 2
-        for (int k = 0; k < between; k++)
-            middle = better<HIGHEST>(middle, split(ring_of_block()[k * THREADS + threadIdx.x]));
+        const uint32_t *ring = ring_of_block() + threadIdx.x;
+        four middle =
+            better<HIGHEST>(extreme<G, HIGHEST>(own + G), split(ring[0]), split(ring[(between - 1) * THREADS]));
+#pragma unroll 1
+        for (int k = 1; k < between - 1; k++)
+            middle = better<HIGHEST>(middle, split(ring[k * THREADS]));
         out[0] = better<HIGHEST>(out[0], middle);
         four before = split(fresh[at]);
 #pragma unroll
@@ -433,6 +435,7 @@ template <int G, int SKIP, bool HIGHEST> TWI_DEVICE void across(const uint2 *row
 #pragma unroll
         for (int j = 0; j < groups; j++)
             between[j] = whole[j];
+#pragma unroll 1
         for (int k = width / G - 2; k > 0; k--) {
             next_groups<groups>(whole);
 #pragma unroll
