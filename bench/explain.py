@@ -94,7 +94,7 @@ What is not equal, and why:
    run to run. Here they are higher by {stage} at most.
 2. **Constant memory** also holds the arguments of a kernel, sizes and pitches, and its counter (`idc__requests`) has them:
    only a part of what is measured is the mask or the table. For `lut` that part is the same whatever the pixels are: what
-   different pixels take more than pixels all alike must be equal, and is among the counts compared. A mask of 3x3 or 5x5
+   different pixels take more than those of one value must be equal, and is among the counts compared. A mask of 3x3 or 5x5
    is unrolled, and the compiler reads several values at a time: fewer cycles can be measured than values are used.
 3. **Neighbours in shared memory** that the source reads one by one, the compiler reads two at a time: half the requests.
 4. **Loops unrolled by the compiler**: where a row ends within a warp's values, some of its threads go round once more than
@@ -154,14 +154,14 @@ def stage_note(run, counted, direction, tally):
     return f"1: {'; '.join(words)}" if words else ""
 
 
-def constant_note(run, counted, alike, tally):
-    """`alike`: the run and its counts with pixels all alike, None if this is it or there is none."""
-    if alike is None:
+def constant_note(run, counted, flat, tally):
+    """`flat`: the run and its counts with pixels of one value, None if this is it or there is none."""
+    if flat is None:
         return "2"
-    more = predicted(run, "constant", "load", "cycles") - predicted(alike[0], "constant", "load", "cycles")
-    measured = counted["constant load cycles"] - alike[1]["constant load cycles"]
+    more = predicted(run, "constant", "load", "cycles") - predicted(flat[0], "constant", "load", "cycles")
+    measured = counted["constant load cycles"] - flat[1]["constant load cycles"]
     tally.compare([more], [measured])
-    return f"2: more than with pixels alike: predicted {more}, measured {measured}"
+    return f"2: more than with pixels of one value: predicted {more}, measured {measured}"
 
 
 def reason_of(run, space, values, measured):
@@ -172,7 +172,7 @@ def reason_of(run, space, values, measured):
     return "**not equal**"
 
 
-def rows_of(run, counted, alike, tally):
+def rows_of(run, counted, flat, tally):
     for space, direction, units in KINDS:
         values = [predicted(run, space, direction, unit) for unit in units]
         measured = [counted[f"{space} {direction} {unit}"] for unit in units]
@@ -180,7 +180,7 @@ def rows_of(run, counted, alike, tally):
             continue
         note = ""
         if space == "constant":
-            note = constant_note(run, counted, alike, tally)
+            note = constant_note(run, counted, flat, tally)
         else:
             tally.compare(values, measured)
             if values != measured:
@@ -198,11 +198,11 @@ def operation_of(run):
 def table_of(operation, runs, tallies):
     yield f"## {operation}\n"
     yield "| images | variant | access | predicted | measured | note |\n|---|---|---|---|---|---|"
-    alike = {(run["variant"], images_of(run)): (run, counts) for run, counts in runs if run["pixels"] == "alike"}
+    flat = {(run["variant"], images_of(run)): (run, counts) for run, counts in runs if run["pixels"] == "flat"}
     for run, counts in runs:
         name = f"`{run['variant']}` {run['block']}" + ("" if run["pixels"] == "any" else f", pixels {run['pixels']}")
         tally = tallies.setdefault((operation, run["variant"]), Tally())
-        other = alike.get((run["variant"], images_of(run))) if run["pixels"] == "different" else None
+        other = flat.get((run["variant"], images_of(run))) if run["pixels"] == "different" else None
         for row in rows_of(run, counts, other, tally):
             yield f"| {images_of(run)} | {name} | {row}"
     yield ""

@@ -133,7 +133,7 @@ static void print_run(const twi_explanation *e, const char *variant)
     printf("{\"variant\": \"%s\", \"problem\": \"%s\", \"block\": \"%dx%d\", \"pixels\": \"%s\", \"accesses\": [",
            variant, text, (int)e->kernel.block_width, (int)e->kernel.block_height,
            !e->kernel.by_pixels ? "any"
-           : e->kernel.alike    ? "alike"
+           : e->kernel.flat     ? "flat"
                                 : "different");
     for (size_t i = 0; i < e->count; i++) {
         const twi_explained *access = &e->accesses[i];
@@ -198,10 +198,10 @@ static void run(tw_context *context, const probe *p, size_t index)
     twi_explanation e;
     describe(p, &src, &dst);
     make_problem(p, &src, &dst, &problem);
-    for (int alike = 0; alike < 2; alike++) {
-        if (twi_explain(index, &problem, p->block_width, p->block_height, alike == 1, &e) != TW_OK)
+    for (int flat = 0; flat < 2; flat++) {
+        if (twi_explain(index, &problem, p->block_width, p->block_height, flat == 1, &e) != TW_OK)
             return;
-        if (alike && !e.kernel.by_pixels)
+        if (flat && !e.kernel.by_pixels)
             return;
         if (context)
             launch(context, p, &e, variant);

@@ -605,7 +605,6 @@ class Printing(CommandTest):
         self.fails(2, ["explain", "box", "--variant", "reference"], "reference", "not described")
         self.fails(2, ["explain", "box", "--variant", "referense"], "'referense'", "reference")
         self.fails(2, ["explain", "--list", "box", "--svg", "a.svg"], "--svg", "--variant")
-        self.fails(2, ["explain", "box", "--variant", "reference", "--pixels", "some"], "'some'", "alike or different")
 
 
 class Explained(CommandTest):
@@ -662,8 +661,8 @@ class Explained(CommandTest):
         self.assertEqual(tile["banks"]["degree"], 2)
 
     def test_pixels(self):
-        for pixels, cycles in (("different", 32), ("alike", 1)):
-            result = self.explained("lut", "--variant", "constant", "--pixels", pixels)
+        for pixels, cycles, options in (("different", 32, ()), ("flat", 1, ("--flat",))):
+            result = self.explained("lut", "--variant", "constant", *options)
             self.assertEqual(result["pixels"], pixels)
             self.assertEqual(self.access(result, "table", "constant")["request"], {"least": cycles, "most": cycles})
 

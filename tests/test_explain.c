@@ -49,7 +49,7 @@ static void test_banks(void **state)
     check_banks(stride(0, 32, 16), 2, 8);   /* every second 16 bytes */
     check_banks(stride(0, 0, 8), 1, 1);     /* loads of one address: the halves are one */
     check_banks(stride(0, 0, 16), 1, 2);    /* of four quarters, two */
-    check_banks(pairs(8, 8), 1, 1);         /* neighbours alike: 16 different words of 64 bits */
+    check_banks(pairs(8, 8), 1, 1);         /* neighbours flat: 16 different words of 64 bits */
     check_banks(pairs(256, 8), 16, 16);     /* the same in a column */
     check_banks(pairs(16, 16), 1, 2);
     twi_banks one = stride(0, 0, 8);
@@ -266,12 +266,12 @@ static const twi_explained *access_of(const twi_explanation *e, const char *what
     return NULL;
 }
 
-static bool explain(const char *name, const tw_problem *problem, bool alike, twi_explanation *e)
+static bool explain(const char *name, const tw_problem *problem, bool flat, twi_explanation *e)
 {
     size_t index = 0;
     if (!twi_find_explained(problem->op, name, &index))
         return false; /* a build without CUDA */
-    assert_ok(twi_explain(index, problem, 0, 0, alike, e));
+    assert_ok(twi_explain(index, problem, 0, 0, flat, e));
     return true;
 }
 

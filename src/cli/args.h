@@ -103,8 +103,8 @@ struct twi_args {
     double sigma_y;
     double truncate; /* [4] */
     tw_direction direction;
-    int32_t degrees; /* [0: not given] */
-    tw_turn flip;    /* [0: not given] */
+    int32_t degrees;   /* [0: not given] */
+    tw_turn flip;      /* [0: not given] */
     tw_axis scan_axis; /* [x] */
     tw_shape shape;
     int32_t iterations; /* [1] */
@@ -134,7 +134,6 @@ struct twi_args {
 
     const char *report; /* bench: a folder [NULL] */
     const char *svg;    /* explain: a file [NULL] */
-    bool alike;         /* explain: all pixels have one value */
 
     bool radius_given;
     bool size_given;

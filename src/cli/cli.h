@@ -32,7 +32,7 @@ twi_exit twi_complain_option(const char *option, twi_io_status status);
 /* Whether the device that --device names is there; if not, the line has been printed. */
 twi_exit twi_require_device(const struct twi_args *args);
 
-/* Checks the names in `variants`, split by commas, and narrows *backend, if it is auto, to the one that has them all. */
+/* Checks the names in `variants`, split by commas; if *backend is auto, it becomes the one that has them all. */
 twi_exit twi_check_variants(const char *variants, tw_op op, tw_backend *backend);
 
 /* Opens the device that --device and --variant ask for. `variants` is a list split by commas or NULL;

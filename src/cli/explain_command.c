@@ -128,7 +128,7 @@ static const char *pixels_of(const twi_explanation *e)
 {
     if (!e->kernel.by_pixels)
         return NULL;
-    return e->kernel.alike ? "alike" : "different";
+    return e->kernel.flat ? "flat" : "different";
 }
 
 /* Sectors of memory, cycles of shared and constant memory. */
@@ -249,9 +249,8 @@ static void print_text(const tw_variant_info *info, const twi_explanation *e)
     if (kernel->part)
         printf("of several kernels, %s\n", kernel->part);
     if (kernel->by_pixels)
-        printf("pixels %s (--pixels %s: the other case)\n",
-               kernel->alike ? "all alike" : "such that 32 neighbours have 32 values",
-               kernel->alike ? "different" : "alike");
+        printf(kernel->flat ? "pixels all of one value\n"
+                            : "pixels such that 32 neighbours have 32 values (--flat: all one)\n");
     printf("\n%-40s | %-38s | the image\n", "", "a block in the middle");
     print_accesses(e);
     putchar('\n');
@@ -384,7 +383,7 @@ static twi_exit explain(const twi_args *args, tw_problem *problem)
     }
     (void)tw_variant_get(index, &info);
     problem->memory = TW_DEVICE; /* where kernels find their images */
-    const tw_status status = twi_explain(index, problem, args->block_width, args->block_height, args->alike, &e);
+    const tw_status status = twi_explain(index, problem, args->block_width, args->block_height, args->flat, &e);
     if (status != TW_OK)
         return twi_complain_status(status);
     if (args->svg)
@@ -406,8 +405,8 @@ twi_exit twi_command_explain(const twi_args *args)
                             "explain %s: give either --list, which prints its variants, or --variant NAME, one of "
                             "them; see 'tilewise help explain'",
                             args->operands[0]);
-    if (args->list && (args->svg || args->alike || args->block_width > 0))
-        return twi_complain(TWI_EXIT_USAGE, "--list: --svg, --pixels and --block are for --variant");
+    if (args->list && (args->svg || args->flat || args->block_width > 0))
+        return twi_complain(TWI_EXIT_USAGE, "--list: --svg, --flat and --block are for --variant");
     if (args->json && args->svg && strcmp(args->svg, "-") == 0)
         return twi_complain(TWI_EXIT_USAGE, "--svg -: leave --json out, or name a file");
     twi_exit code = twi_describe_problem(args, &recipe, &l.problem);

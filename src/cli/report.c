@@ -360,8 +360,8 @@ static bool explain_banks(const twi_bench_report *report, size_t row, twi_explan
     size_t index = 0;
     return report->cuda && result->rows[row].kernel.count > 0 &&
            twi_find_explained(result->problem.op, result->rows[row].name, &index) &&
-           twi_explain(index, &result->problem, report->args->block_width, report->args->block_height, false,
-                       explanation) == TW_OK &&
+           twi_explain(index, &result->problem, report->args->block_width, report->args->block_height,
+                       report->args->flat, explanation) == TW_OK &&
            twi_banks_any(explanation);
 }
 

@@ -245,7 +245,8 @@ const twi_command twi_commands[TWI_COMMAND_COUNT] = {
             "scan",
             FILTER_OPERANDS,
             "running sums along rows, down columns or over all",
-            "Each pixel becomes the sum of the pixels from the line's beginning to itself; with --exclusive, to the one "
+            "Each pixel becomes the sum of the pixels from the line's beginning to itself; with --exclusive, to the "
+            "one "
             "before. Lines are the rows, the columns (--axis y), or all rows as one line (--axis all). Integers are "
             "exact: the result has the first of u32, u64 (i32, i64 for signed pixels) that holds the sum of so many "
             "of the image's values, whatever they are. Floats are added in f64 in an order that no device changes. "
@@ -498,8 +499,9 @@ const twi_option twi_options[] = {
      "launch the kernels as CUDA graphs of 10, for images so small that launching takes most of the time"},
     {0, FOR(BENCH), "pinned", NULL, twi_set_pinned, NULL, NULL,
      "take the round trip's images from pinned memory, not from ordinary memory"},
-    {0, FOR(BENCH), "flat", NULL, twi_set_flat, NULL, NULL,
-     "images of one value, not of random ones: all lanes of a warp then ask a table for one entry"},
+    {0, FOR(BENCH) | FOR(EXPLAIN), "flat", NULL, twi_set_flat, NULL, NULL,
+     "images of one value: all lanes of a warp ask a table for one entry (else bench has random values, and explain "
+     "such that 32 neighbours ask for 32 entries)"},
     {0, FOR(BENCH), "report", "DIR", twi_set_report, "the name of a folder", NULL,
      "time images of several sizes up to --size, and write DIR/bench-OP-DEVICE.html, a page with plots (drawn by "
      "gnuplot, which must be installed)"},
@@ -509,9 +511,6 @@ const twi_option twi_options[] = {
      "how many random cases to draw (default 100)"},
     {0, FOR(EXPLAIN), "svg", "FILE", twi_set_svg, "the name of a file, or -", NULL,
      "draw which lane of a warp asks for which bank of shared memory, and which conflict; - is stdout"},
-    {0, FOR(EXPLAIN), "pixels", "KIND", twi_set_pixels, "alike or different", "alike different",
-     "the pixels, where addresses depend on them (lut): different (default), 32 neighbours have 32 values spread over "
-     "the range, or all alike"},
     {0, FOR(EXPLAIN), "list", NULL, twi_set_list, NULL, NULL, "list the operation's variants"},
     {0, FOR(VERIFY) | PROBLEMS | FOR(INFO), "json", NULL, twi_set_json, NULL, NULL, "print JSON"},
     {0, FILTERS, "progress", "WHEN", twi_set_progress, "auto, always or never", "auto always never",

@@ -441,12 +441,6 @@ bool twi_set_svg(twi_args *args, const char *text)
     return text[0] != '\0';
 }
 
-bool twi_set_pixels(twi_args *args, const char *text)
-{
-    args->alike = strcmp(text, "alike") == 0;
-    return args->alike || strcmp(text, "different") == 0;
-}
-
 bool twi_set_seed(twi_args *args, const char *text)
 {
     int64_t seed = 0;

@@ -47,7 +47,6 @@ bool twi_set_pinned(twi_args *args, const char *text);
 bool twi_set_flat(twi_args *args, const char *text);
 bool twi_set_report(twi_args *args, const char *text);
 bool twi_set_svg(twi_args *args, const char *text);
-bool twi_set_pixels(twi_args *args, const char *text);
 bool twi_set_seed(twi_args *args, const char *text);
 bool twi_set_cases(twi_args *args, const char *text);
 bool twi_set_list(twi_args *args, const char *text);

@@ -51,7 +51,7 @@ struct twi_kernel {
     int32_t block_height;
     int64_t src_pitch; /* bytes, as of images that tw_image_create() makes */
     int64_t dst_pitch;
-    bool alike; /* all pixels have one value; else 32 neighbours have 32 values, spread over the type's range */
+    bool flat; /* all pixels have one value; else 32 neighbours have 32 values, spread over the type's range */
 
     /* What the variant declares. */
     int64_t columns; /* of the outputs over which blocks are laid: elements or pixels, rows */
@@ -77,7 +77,7 @@ static inline void twi_declare(twi_kernel *kernel, twi_access access)
 /* The pixel's value that a kernel whose addresses depend on it is told: of 2^bits values. */
 static inline int64_t twi_explained_pixel(const twi_kernel *kernel, int64_t element, int bits)
 {
-    return kernel->alike ? 0 : (element << (bits - 5)) & (((int64_t)1 << bits) - 1);
+    return kernel->flat ? 0 : (element << (bits - 5)) & (((int64_t)1 << bits) - 1);
 }
 
 #endif

@@ -316,7 +316,7 @@ static int64_t pitch_of(const tw_problem *problem, int64_t width, tw_type type)
     return (width * problem->channels * (int64_t)tw_type_size(type) + PITCH - 1) / PITCH * PITCH;
 }
 
-tw_status twi_explain(size_t index, const tw_problem *problem, int32_t block_width, int32_t block_height, bool alike,
+tw_status twi_explain(size_t index, const tw_problem *problem, int32_t block_width, int32_t block_height, bool flat,
                       twi_explanation *result)
 {
     tw_problem on_device = *problem;
@@ -342,7 +342,7 @@ tw_status twi_explain(size_t index, const tw_problem *problem, int32_t block_wid
                    .block_height = block_height,
                    .src_pitch = pitch_of(problem, problem->width, problem->type),
                    .dst_pitch = pitch_of(problem, out_width, problem->out_type),
-                   .alike = alike},
+                   .flat = flat},
     };
     variant->code->explain(&result->kernel);
     return twi_explain_declared(result);

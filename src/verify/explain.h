@@ -67,7 +67,7 @@ bool twi_is_explained(size_t index);
 bool twi_find_explained(tw_op op, const char *name, size_t *index);
 
 /* Block sides of 0: the variant's own. Fails for a variant that is not described or does not do the problem. */
-tw_status twi_explain(size_t index, const tw_problem *problem, int32_t block_width, int32_t block_height, bool alike,
+tw_status twi_explain(size_t index, const tw_problem *problem, int32_t block_width, int32_t block_height, bool flat,
                       twi_explanation *result);
 
 /* What the driver of the context's device says of the kernel. */
