@@ -284,7 +284,7 @@ static void halve(builder *b, const part *whole)
 
 enum {
     DISTANCE = 20, /* steps between a value's exchange and its reader: it has then left the processor's store queue */
-    WINDOW = 64   /* steps among which the next one is looked for */
+    WINDOW = 64    /* steps among which the next one is looked for */
 };
 
 /* A value. Steps are counted from 1. */
