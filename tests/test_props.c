@@ -265,12 +265,66 @@ static void a_column_is_a_row_turned(void **state)
             }
 }
 
+/* Every variant's answer to the problem, on random pixels, is the scalar one. */
+static void expect_reference(const picture *src, const picture *dst, const picture *expected, const tw_problem *problem)
+{
+    walk w = {0};
+    by_reference(&src->image, &expected->image, problem);
+    while (next_variant(&w, problem)) {
+        fill(&dst->image, 1);
+        assert_ok(tw_plan_run(w.plan, &src->image, &dst->image));
+        expect_same(&dst->image, &expected->image, &w, problem);
+        assert_true(guards_hold(dst));
+    }
+}
+
+/* What fast kernels single out: 5x5 masks of bytes, Gaussians of few taps, rows so long that they are read in place. */
+static void what_kernels_single_out_is_right(void **state)
+{
+    static const int widths[] = {1, 4, 63, 64, 65, 191, 192, 200, 261, 333, 700};
+    static const double divisors[] = {1, 16, 77, -9};
+    (void)state;
+    for (size_t i = 0; i < COUNT(widths); i++)
+        for (int type = 0; type < 2; type++)
+            for (int round = 0; round < 4; round++) {
+                const int height = 3 + 4 * round;
+                const tw_type of = type ? TW_F32 : TW_U8;
+                picture src = make_picture(widths[i], height, 1, of, 8);
+                picture dst = make_picture(widths[i], height, 1, of, 4);
+                picture expected = make_picture(widths[i], height, 1, of, 0);
+                unsigned seed = (unsigned)(16 * i + 4 * (size_t)type + (size_t)round);
+                int32_t mask[25];
+                tw_problem problem;
+                for (int k = 0; k < 25; k++)
+                    mask[k] = (int32_t)(next_random(&seed) % 255) - 127;
+                const tw_correlate_params correlate = {.window = tw_window_centred(5, 5),
+                                                       .mask = {.integers = mask},
+                                                       .divisor = divisors[round],
+                                                       .border = {.mode = (tw_border_mode)round},
+                                                       .rounding = TW_ROUND_NEAREST};
+                tw_gaussian_params gaussian = tw_gaussian_defaults();
+                gaussian.sigma_x = 0.6 + 0.3 * round;
+                gaussian.sigma_y = 0.5 + 0.4 * round;
+                gaussian.width = 3 + 2 * (int32_t)(i % 6);
+                gaussian.height = 3 + 4 * round;
+                fill_random(&src.image, seed);
+                assert_ok(tw_correlate_problem(&src.image, &dst.image, &correlate, &problem));
+                expect_reference(&src, &dst, &expected, &problem);
+                assert_ok(tw_gaussian_problem(&src.image, &dst.image, &gaussian, &problem));
+                expect_reference(&src, &dst, &expected, &problem);
+                free_picture(&src);
+                free_picture(&dst);
+                free_picture(&expected);
+            }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_constant_image_stays_constant),  cmocka_unit_test(an_impulse_gives_the_window),
         cmocka_unit_test(place_and_threads_change_nothing), cmocka_unit_test(wrap_keeps_the_sum),
         cmocka_unit_test(wrap_commutes_with_a_shift),       cmocka_unit_test(a_column_is_a_row_turned),
+        cmocka_unit_test(what_kernels_single_out_is_right),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
