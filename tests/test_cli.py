@@ -25,7 +25,7 @@ SHELLS = ("bash", "zsh", "fish")
 FILTERS = ("box", "correlate", "convolve", "sepconv", "gaussian", "sobel", "scharr", "prewitt", "laplacian", "min", "max",
            "median", "rank", "open", "close", "gradient", "tophat", "blackhat", "transpose", "rotate", "flip", "lut")
 os.environ["TILEWISE_WISDOM"] = ""  # whatever the user has measured
-COMMANDS = (*FILTERS, "verify", "bench", "tune", "explain", "info", "help")
+COMMANDS = (*FILTERS, "scan", "integral", "stats", "verify", "bench", "tune", "explain", "info", "help")
 
 
 def run(*arguments, stdin=b"", **more):
@@ -730,7 +730,7 @@ class Documents(CommandTest):
         self.assertEqual(complete("tilewise", "box", "--border", "=", "mi"), {"mirror"})
         self.assertEqual(complete("tilewise", "box", "in"), {"in.pgm"})
         self.assertIn("box", complete("tilewise", "verify", ""))
-        self.assertEqual(complete("tilewise", "help", "in"), {"info"})
+        self.assertEqual(complete("tilewise", "help", "in"), {"info", "integral"})
 
     def test_completed_values_are_legal(self):
         text = self.works("help", "--completion", "bash").decode()

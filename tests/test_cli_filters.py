@@ -323,6 +323,80 @@ class Footprints(FilterTest):
                 self.fails(2, [*line, "in.pgm", "out.pgm"], *words)
 
 
+class Stats(FilterTest):
+    """Figures against those worked out here."""
+
+    def figures(self, *options, rows=RAMP):
+        text = self.works("stats", "--json", *options, "-", stdin=pgm(rows))
+        result = json.loads(text)
+        self.assertEqual((result["schema"], result["width"], result["height"], result["dtype"], len(result["channels"])),
+                         ("tilewise.stats/1", len(rows[0]), len(rows), "u8", 1))
+        return result["channels"][0]
+
+    @staticmethod
+    def expected(values, places):
+        mean = sum(values) / len(values)
+        var = sum((v - mean) ** 2 for v in values) / len(values)
+        return {"sum": sum(values), "mean": mean, "var": var, "std": var ** 0.5, "min": min(values), "max": max(values),
+                "argmin": places[values.index(min(values))], "argmax": places[values.index(max(values))],
+                "count_nonzero": sum(v != 0 for v in values)}
+
+    def same(self, got, wanted):
+        self.assertEqual(list(got), list(wanted))
+        for name in wanted:
+            if name in ("mean", "var", "std"):
+                self.assertAlmostEqual(got[name], wanted[name], 9)
+            else:
+                self.assertEqual(got[name], wanted[name])
+
+    def test_all(self):
+        values = [v for row in RAMP for v in row]
+        places = [[x, y] for y, row in enumerate(RAMP) for x in range(len(row))]
+        self.same(self.figures(), self.expected(values, places))
+        self.same(self.figures(rows=DOT), self.expected([v for row in DOT for v in row],
+                                                        [[x, y] for y in range(5) for x in range(5)]))
+
+    def test_lines(self):
+        rows = self.figures("--axis", "x")
+        for y, row in enumerate(RAMP):
+            self.same({name: values[y] for name, values in rows.items()},
+                      self.expected(row, [[x, y] for x in range(len(row))]))
+        columns = self.figures("--axis", "y")
+        for x in range(len(RAMP[0])):
+            self.same({name: values[x] for name, values in columns.items()},
+                      self.expected([row[x] for row in RAMP], [[x, y] for y in range(len(RAMP))]))
+
+    def test_choice_view_and_histogram(self):
+        self.assertEqual(list(self.figures("--figures", "max,sum")), ["sum", "max"])
+        text = self.works("stats", "--json", "--figures", "sum", "--view", "1,1,2,2", "-", stdin=pgm(RAMP))
+        self.assertEqual(json.loads(text)["channels"], [{"sum": 60 + 70 + 110 + 120}])
+        counts = self.figures("--figures", "sum", "--histogram", rows=DOT)["histogram"]
+        self.assertEqual((len(counts), counts[0], counts[9], sum(counts)), (256, 24, 1, 25))
+
+    def test_text(self):
+        text = self.works("stats", "--figures", "sum,argmax", "--axis", "y", "-", stdin=pgm(COUNT)).decode()
+        self.assertEqual(text, "column\tchannel\tsum\targmax\n0\t0\t12\t[0,2]\n1\t0\t15\t[1,2]\n2\t0\t18\t[2,2]\n")
+
+    def test_floats_and_exact_sums(self):
+        nan = struct.pack("<4f", 1, float("nan"), float("-inf"), 2)
+        channel = json.loads(self.works("stats", "--json", "-", stdin=npy((1, 4), "<f4", nan)))["channels"][0]
+        self.assertEqual((channel["sum"], channel["min"], channel["max"], channel["argmin"], channel["argmax"]),
+                         ("NaN", "-Infinity", "NaN", [2, 0], [1, 0]))
+        low = struct.pack("<3i", -2147483648, -2147483648, 5)
+        channel = json.loads(self.works("stats", "--json", "-", stdin=npy((1, 3), "<i4", low)))["channels"][0]
+        self.assertEqual((channel["sum"], channel["min"], channel["count_nonzero"]), (-4294967291, -2147483648, 3))
+
+    def test_every_variant_gives_the_same_text(self):
+        texts = {self.works("stats", "--json", "--axis", axis, "--variant", name, "--device", "cpu", "-", stdin=pgm(RAMP))
+                 for axis in ("all",) for name in ("reference", "c")}
+        self.assertEqual(len(texts), 1)
+
+    def test_wrong_lines(self):
+        self.fails(2, ["stats", "--figures", "sums", "in.pgm"], "'sums'", "count_nonzero")
+        self.fails(2, ["stats", "--axis", "z", "in.pgm"], "--axis 'z'", "all")
+        self.fails(2, ["bench", "box", "--figures", "sum"], "--figures", "box")
+
+
 class Usage(FilterTest):
     def test_wrong_lines(self):
         for line, words in (

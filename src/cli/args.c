@@ -250,6 +250,8 @@ twi_exit twi_args_parse(int argc, char *const *argv, twi_args *args)
         .percentile = -1,
         .type = TW_ELEMENT_COUNT,
         .to = TW_ELEMENT_COUNT,
+        .lines = TW_AXIS_COUNT,
+        .figures = TW_FIGURE_ALL,
         .image_width = 4096,
         .image_height = 4096,
         .channels = 1,

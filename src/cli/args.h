@@ -32,6 +32,7 @@ typedef enum twi_command_id {
     TWI_LUT,
     TWI_SCAN,
     TWI_INTEGRAL,
+    TWI_STATS,
     TWI_VERIFY,
     TWI_BENCH,
     TWI_TUNE,
@@ -103,9 +104,10 @@ struct twi_args {
     double sigma_y;
     double truncate; /* [4] */
     tw_direction direction;
-    int32_t degrees;   /* [0: not given] */
-    tw_turn flip;      /* [0: not given] */
-    tw_axis scan_axis; /* [x] */
+    int32_t degrees;  /* [0: not given] */
+    tw_turn flip;     /* [0: not given] */
+    tw_axis lines;    /* of scan and stats [TW_AXIS_COUNT: not given] */
+    unsigned figures; /* of stats: a set of tw_figure [all] */
     tw_shape shape;
     int32_t iterations; /* [1] */
     int64_t rank;       /* [-1] */
@@ -142,6 +144,7 @@ struct twi_args {
     bool shape_given;
     bool odd_pitch;
     bool graph;
+    bool histogram;
     bool pinned;
     bool exclusive; /* scan */
     bool flat;
@@ -162,6 +165,9 @@ struct twi_args {
 
 /* Parses argv[1] ... as a command and its options. TWI_EXIT_USAGE, with args->message, if it is wrong. */
 twi_exit twi_args_parse(int argc, char *const *argv, twi_args *args);
+
+/* The name of the figure 1 << index, as JSON has it; NULL at the end. */
+const char *twi_figure_name(int index);
 
 /* The command of that name, NULL if there is none. */
 const twi_command *twi_find_command(const char *name);

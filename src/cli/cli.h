@@ -40,12 +40,17 @@ twi_exit twi_check_variants(const char *variants, tw_op op, tw_backend *backend)
 twi_exit twi_open_context(const struct twi_args *args, tw_op op, tw_progress progress, void *user,
                           tw_context **context);
 
+/* Reads the input that args->operands[0], --page and --view name; `src` is a part of `input`, which is to be freed in
+   any case. On failure the line has been printed. */
+twi_exit twi_read_input(const struct twi_args *args, twi_io_image *input, tw_image *src);
+
 /* The problem that args->operands[0] and the options describe, for commands that read no image. Its arrays are the
    recipe's, which is to be freed in any case. On failure the line has been printed. */
 twi_exit twi_describe_problem(const struct twi_args *args, struct twi_recipe *recipe, tw_problem *problem);
 
 /* The commands: each does its work, prints its own failure and returns the exit code. */
 twi_exit twi_command_filter(const struct twi_args *args);
+twi_exit twi_command_stats(const struct twi_args *args);
 twi_exit twi_command_verify(const struct twi_args *args);
 twi_exit twi_command_bench(const struct twi_args *args);
 twi_exit twi_command_tune(const struct twi_args *args);

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/help.h"
 #include "cli/recipe.h"
@@ -88,6 +89,30 @@ twi_exit twi_open_context(const twi_args *args, tw_op op, tw_progress progress, 
     return TWI_EXIT_DONE;
 }
 
+/* ---- Inputs ---------------------------------------------------------------------------------------- */
+
+/* The input may take half of the machine's memory: the output takes as much. */
+static uint64_t memory_bound(void)
+{
+    const long pages = sysconf(_SC_PHYS_PAGES);
+    const long page = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page / 2 : UINT64_MAX;
+}
+
+/* Reads the input; *src is the part of it that is asked for. */
+twi_exit twi_read_input(const twi_args *args, twi_io_image *input, tw_image *src)
+{
+    const twi_io_status status = twi_io_read(args->operands[0], args->page, memory_bound(), input);
+    if (status != TWI_IO_OK)
+        return twi_complain_io(status);
+    *src = input->image;
+    if (args->view_width == 0)
+        return TWI_EXIT_DONE;
+    const tw_status seen =
+        tw_image_view(&input->image, args->view_x, args->view_y, args->view_width, args->view_height, src);
+    return seen == TW_OK ? TWI_EXIT_DONE : twi_complain_status(seen);
+}
+
 /* ---- Problems without an image ------------------------------------------------------------------- */
 
 /* Options that describe some filter, but not this one. */
@@ -127,6 +152,7 @@ twi_exit twi_describe_problem(const twi_args *args, twi_recipe *recipe, tw_probl
         result = twi_recipe_take(args, filter, true, recipe);
     if (result != TWI_EXIT_DONE)
         return result;
+    recipe->op = op;
     /* descriptors that lie nowhere, apart from each other: only they are read, no pixel (at most 3.2e10 bytes a row) */
     const int64_t pitch = args->image_width * args->channels * (int64_t)tw_type_size(type);
     int64_t bytes = 0;
@@ -139,7 +165,7 @@ twi_exit twi_describe_problem(const twi_args *args, twi_recipe *recipe, tw_probl
         return result;
     const tw_image dst = described(args, bytes / LARGEST * LARGEST + 2 * (int64_t)LARGEST, recipe->out_width,
                                    recipe->out_height, recipe->out_type);
-    const tw_status status = twi_recipe_problem(args, filter, recipe, &src, &dst, problem);
+    const tw_status status = twi_recipe_problem(args, recipe, &src, &dst, problem);
     return status == TW_OK ? TWI_EXIT_DONE : twi_complain_status(status);
 }
 

@@ -17,33 +17,17 @@ typedef struct filter {
     tw_context *context;
 } filter;
 
-/* The input may take half of the machine's memory: the output takes as much. */
-static uint64_t memory_bound(void)
-{
-    const long pages = sysconf(_SC_PHYS_PAGES);
-    const long page = sysconf(_SC_PAGESIZE);
-    return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page / 2 : UINT64_MAX;
-}
-
-/* Reads the input; *src is the part of it that is asked for. */
 static twi_exit read_input(filter *f, tw_image *src)
 {
     const twi_args *args = f->args;
-    twi_io_status status = twi_io_read(args->operands[0], args->page, memory_bound(), &f->input);
-    if (status != TWI_IO_OK)
-        return twi_complain_io(status);
-    f->format = twi_io_format(&f->input);
-    *src = f->input.image;
-    if (args->view_width > 0) {
-        const tw_status seen =
-            tw_image_view(&f->input.image, args->view_x, args->view_y, args->view_width, args->view_height, src);
-        if (seen != TW_OK)
-            return twi_complain_status(seen);
-    }
-    const twi_exit result = twi_recipe_fit(args, f->id, src, args->type, &f->recipe);
+    twi_exit result = twi_read_input(args, &f->input, src);
     if (result != TWI_EXIT_DONE)
         return result;
-    status = twi_io_can_write(args->operands[1], f->format, f->recipe.out_type, src->channels);
+    f->format = twi_io_format(&f->input);
+    result = twi_recipe_fit(args, f->id, src, args->type, &f->recipe);
+    if (result != TWI_EXIT_DONE)
+        return result;
+    const twi_io_status status = twi_io_can_write(args->operands[1], f->format, f->recipe.out_type, src->channels);
     return status == TWI_IO_OK ? TWI_EXIT_DONE : twi_complain_io(status);
 }
 
@@ -74,7 +58,7 @@ static twi_exit solve(filter *f, const tw_image *src)
     const int32_t iterations = f->args->iterations;
     const tw_image *dst = &f->output.image;
     tw_problem problem;
-    tw_status status = twi_recipe_problem(f->args, f->id, &f->recipe, src, dst, &problem);
+    tw_status status = twi_recipe_problem(f->args, &f->recipe, src, dst, &problem);
     if (status != TW_OK)
         return twi_complain_status(status);
     const twi_exit opened = open_context(f, problem.op, iterations);
@@ -82,7 +66,7 @@ static twi_exit solve(filter *f, const tw_image *src)
         return opened;
     status = run(f, &problem, src, 1);
     if (status == TW_OK && iterations > 1)
-        status = twi_recipe_problem(f->args, f->id, &f->recipe, dst, dst, &problem);
+        status = twi_recipe_problem(f->args, &f->recipe, dst, dst, &problem);
     if (status == TW_OK && iterations > 1)
         status = run(f, &problem, dst, iterations - 1);
     twi_progress_end();

@@ -139,7 +139,7 @@ static twi_exit fit_table(const twi_args *args, const tw_image *src, tw_type ask
 static twi_exit fit_sums(const twi_args *args, twi_command_id filter, const tw_image *src, tw_type asked,
                          twi_recipe *recipe)
 {
-    const tw_scan_params params = {args->scan_axis, args->exclusive};
+    const tw_scan_params params = {args->lines == TW_AXIS_COUNT ? TW_AXIS_X : args->lines, args->exclusive};
     const tw_type type = filter == TWI_SCAN ? tw_scan_type(src, &params) : tw_integral_type(src);
     recipe->out_type = asked == TW_ELEMENT_COUNT ? type : asked;
     if (recipe->out_type == TW_ELEMENT_COUNT)
@@ -149,6 +149,17 @@ static twi_exit fit_sums(const twi_args *args, twi_command_id filter, const tw_i
         recipe->out_height++;
     }
     return TWI_EXIT_DONE;
+}
+
+/* ---- Records and counts ------------------------------------------------------------------------------ */
+
+static void fit_records(const twi_args *args, const tw_image *src, twi_recipe *recipe)
+{
+    recipe->out_type = recipe->op == TW_OP_REDUCE ? TW_STATS : TW_U64;
+    recipe->out_width = recipe->op == TW_OP_HISTOGRAM ? (src->type == TW_U8 ? 256 : 65536)
+                        : args->lines == TW_AXIS_Y    ? src->width
+                                                      : 1;
+    recipe->out_height = recipe->op == TW_OP_REDUCE && args->lines == TW_AXIS_X ? src->height : 1;
 }
 
 /* ---- All ----------------------------------------------------------------------------------------- */
@@ -167,6 +178,10 @@ twi_exit twi_recipe_fit(const twi_args *args, twi_command_id filter, const tw_im
     if (asked != TW_ELEMENT_COUNT && asked >= TW_TYPE_COUNT && filter != TWI_SCAN && filter != TWI_INTEGRAL)
         return twi_complain(TWI_EXIT_USAGE, "--to %s: %s makes pixels of u8, u16, i16, i32, f32 or f64",
                             tw_type_name(asked), twi_commands[filter].name);
+    if (filter == TWI_STATS) {
+        fit_records(args, src, recipe);
+        return TWI_EXIT_DONE;
+    }
     if (filter == TWI_LUT)
         return fit_table(args, src, asked, recipe);
     if (filter == TWI_SCAN || filter == TWI_INTEGRAL)

@@ -8,5 +8,7 @@
 
 /* Prints the object and frees it; NULL is an object that found no memory. */
 twi_exit twi_print_json(json_t *root);
+/* The same with all digits of its numbers. */
+twi_exit twi_print_json_exact(json_t *root);
 
 #endif

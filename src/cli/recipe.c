@@ -327,9 +327,47 @@ static twi_exit take_flip(const twi_args *args, twi_recipe *recipe)
 
 /* ---- All ----------------------------------------------------------------------------------------- */
 
+static const struct {
+    bool is_one; /* operation, and not built of several */
+    tw_op op;
+} filters[TWI_COMMAND_COUNT] = {
+    [TWI_BOX] = {true, TW_OP_BOX},
+    [TWI_CORRELATE] = {true, TW_OP_CORRELATE},
+    [TWI_CONVOLVE] = {true, TW_OP_CORRELATE},
+    [TWI_SEPCONV] = {true, TW_OP_SEPCONV},
+    [TWI_GAUSSIAN] = {true, TW_OP_GAUSSIAN},
+    [TWI_SOBEL] = {true, TW_OP_CORRELATE},
+    [TWI_SCHARR] = {true, TW_OP_CORRELATE},
+    [TWI_PREWITT] = {true, TW_OP_CORRELATE},
+    [TWI_LAPLACIAN] = {true, TW_OP_CORRELATE},
+    [TWI_MIN] = {true, TW_OP_MIN},
+    [TWI_MAX] = {true, TW_OP_MAX},
+    [TWI_MEDIAN] = {true, TW_OP_RANK},
+    [TWI_RANK] = {true, TW_OP_RANK},
+    [TWI_TRANSPOSE] = {true, TW_OP_TRANSPOSE},
+    [TWI_ROTATE] = {true, TW_OP_TRANSPOSE},
+    [TWI_FLIP] = {true, TW_OP_TRANSPOSE},
+    [TWI_LUT] = {true, TW_OP_LUT},
+    [TWI_SCAN] = {true, TW_OP_SCAN},
+    [TWI_INTEGRAL] = {true, TW_OP_INTEGRAL},
+    [TWI_STATS] = {true, TW_OP_REDUCE},
+};
+
+/* Operations that are a part of a command of another name. */
+static const struct {
+    const char *name;
+    twi_command_id filter;
+    tw_op op;
+} parts[] = {
+    {"reduce", TWI_STATS, TW_OP_REDUCE},
+    {"histogram", TWI_STATS, TW_OP_HISTOGRAM},
+};
+enum { PARTS = sizeof parts / sizeof parts[0] };
+
 twi_exit twi_recipe_take(const twi_args *args, twi_command_id filter, bool invent, twi_recipe *recipe)
 {
     *recipe = (twi_recipe){
+        .op = filters[filter].op,
         .window = args->window,
         .border = args->border,
         .divisor = 1,
@@ -363,6 +401,8 @@ twi_exit twi_recipe_take(const twi_args *args, twi_command_id filter, bool inven
         return take_rotation(args, recipe);
     case TWI_FLIP:
         return take_flip(args, recipe);
+    case TWI_STATS:
+        return TWI_EXIT_DONE;
     case TWI_LUT:
         return args->table || invent
                    ? TWI_EXIT_DONE
@@ -379,35 +419,9 @@ void twi_recipe_free(twi_recipe *recipe)
     *recipe = (twi_recipe){0};
 }
 
-static const struct {
-    bool is_one; /* operation, and not built of several */
-    tw_op op;
-} filters[TWI_COMMAND_COUNT] = {
-    [TWI_BOX] = {true, TW_OP_BOX},
-    [TWI_CORRELATE] = {true, TW_OP_CORRELATE},
-    [TWI_CONVOLVE] = {true, TW_OP_CORRELATE},
-    [TWI_SEPCONV] = {true, TW_OP_SEPCONV},
-    [TWI_GAUSSIAN] = {true, TW_OP_GAUSSIAN},
-    [TWI_SOBEL] = {true, TW_OP_CORRELATE},
-    [TWI_SCHARR] = {true, TW_OP_CORRELATE},
-    [TWI_PREWITT] = {true, TW_OP_CORRELATE},
-    [TWI_LAPLACIAN] = {true, TW_OP_CORRELATE},
-    [TWI_MIN] = {true, TW_OP_MIN},
-    [TWI_MAX] = {true, TW_OP_MAX},
-    [TWI_MEDIAN] = {true, TW_OP_RANK},
-    [TWI_RANK] = {true, TW_OP_RANK},
-    [TWI_TRANSPOSE] = {true, TW_OP_TRANSPOSE},
-    [TWI_ROTATE] = {true, TW_OP_TRANSPOSE},
-    [TWI_FLIP] = {true, TW_OP_TRANSPOSE},
-    [TWI_LUT] = {true, TW_OP_LUT},
-    [TWI_SCAN] = {true, TW_OP_SCAN},
-    [TWI_INTEGRAL] = {true, TW_OP_INTEGRAL},
-};
-
-tw_status twi_recipe_problem(const twi_args *args, twi_command_id filter, const twi_recipe *recipe, const tw_image *src,
-                             const tw_image *dst, tw_problem *problem)
+tw_status twi_recipe_problem(const twi_args *args, const twi_recipe *recipe, const tw_image *src, const tw_image *dst,
+                             tw_problem *problem)
 {
-    const tw_op op = filters[filter].op;
     const tw_box_params box = {recipe->window, recipe->border, args->rounding};
     const tw_correlate_params correlate = {recipe->window, recipe->mask,   recipe->divisor,
                                            args->offset,   recipe->border, args->rounding};
@@ -417,8 +431,9 @@ tw_status twi_recipe_problem(const twi_args *args, twi_command_id filter, const 
                                          recipe->window.width, recipe->window.height, recipe->border};
     const tw_order_params order = {recipe->window, recipe->footprint, recipe->border};
     const tw_lut_params lut = {recipe->table, recipe->table_channels};
-    const tw_scan_params scan = {args->scan_axis, args->exclusive};
-    switch (op) {
+    const tw_scan_params scan = {args->lines == TW_AXIS_COUNT ? TW_AXIS_X : args->lines, args->exclusive};
+    const tw_reduce_params reduce = {args->lines == TW_AXIS_COUNT ? TW_AXIS_ALL : args->lines, args->figures};
+    switch (recipe->op) {
     case TW_OP_BOX:
         return tw_box_problem(src, dst, &box, problem);
     case TW_OP_CORRELATE:
@@ -435,8 +450,12 @@ tw_status twi_recipe_problem(const twi_args *args, twi_command_id filter, const 
         return tw_scan_problem(src, dst, &scan, problem);
     case TW_OP_INTEGRAL:
         return tw_integral_problem(src, dst, problem);
+    case TW_OP_REDUCE:
+        return tw_reduce_problem(src, dst, &reduce, problem);
+    case TW_OP_HISTOGRAM:
+        return tw_histogram_problem(src, dst, problem);
     default:
-        return tw_order_problem(op, src, dst, &order, recipe->rank, problem);
+        return tw_order_problem(recipe->op, src, dst, &order, recipe->rank, problem);
     }
 }
 
@@ -446,7 +465,7 @@ const char *twi_filter_name(size_t index, const void *unused)
     for (int i = 0; i < TWI_COMMAND_COUNT; i++)
         if (filters[i].is_one && index-- == 0)
             return twi_commands[i].name;
-    return NULL;
+    return index < PARTS ? parts[index].name : NULL;
 }
 
 bool twi_find_filter(const char *name, twi_command_id *filter, tw_op *op)
@@ -455,6 +474,13 @@ bool twi_find_filter(const char *name, twi_command_id *filter, tw_op *op)
         if (filters[i].is_one && strcmp(twi_commands[i].name, name) == 0) {
             *filter = (twi_command_id)i;
             *op = filters[i].op;
+            return true;
+        }
+    }
+    for (int i = 0; i < PARTS; i++) {
+        if (strcmp(parts[i].name, name) == 0) {
+            *filter = parts[i].filter;
+            *op = parts[i].op;
             return true;
         }
     }

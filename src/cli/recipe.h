@@ -5,6 +5,7 @@
 #include "cli/args.h"
 
 typedef struct twi_recipe {
+    tw_op op;
     tw_window window; /* gaussian: sides of 0 for those of sigma */
     tw_border border;
     tw_values mask; /* correlations: the mask, or the row of sepconv; neither set for other filters */
@@ -34,8 +35,8 @@ twi_exit twi_recipe_fit(const twi_args *args, twi_command_id filter, const tw_im
                         twi_recipe *recipe);
 
 /* The filter's problem for these images; its arrays are the recipe's. Not for open and what is like it. */
-tw_status twi_recipe_problem(const twi_args *args, twi_command_id filter, const twi_recipe *recipe, const tw_image *src,
-                             const tw_image *dst, tw_problem *problem);
+tw_status twi_recipe_problem(const twi_args *args, const twi_recipe *recipe, const tw_image *src, const tw_image *dst,
+                             tw_problem *problem);
 
 /* The filter whose command has that name and which is one operation; false, and the line printed, if there is none.
    `op` is the operation that it is a case of: correlate for sobel. */

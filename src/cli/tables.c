@@ -266,6 +266,22 @@ const twi_command twi_commands[TWI_COMMAND_COUNT] = {
             {"tilewise integral photo.png table.npy"},
             twi_command_filter,
         },
+    [TWI_STATS] =
+        {
+            "stats",
+            "INPUT",
+            1,
+            1,
+            TWI_OPERAND_FILE,
+            "sum, mean, variance, extremes and histogram of an image",
+            "Prints figures of the image, or of each of its rows or columns, channel by channel: the sum, the mean, "
+            "variance and standard deviation of the population, the lowest and highest value and where they are first, "
+            "and how many values are not 0. Sums of integers are exact; floats are added in an order that does not "
+            "depend on the device.",
+            {"tilewise stats photo.png", "tilewise stats --json --axis x --figures mean,std scan.tif",
+             "tilewise stats --histogram photo.png"},
+            twi_command_stats,
+        },
     [TWI_VERIFY] =
         {
             "verify",
@@ -377,8 +393,9 @@ const twi_command twi_commands[TWI_COMMAND_COUNT] = {
 #define SUMMING (FOR(SCAN) | FOR(INTEGRAL))
 #define FILTERS (BORDERED | TURNING | FOR(LUT) | SUMMING)
 #define REPLICATING (BORDERED & ~(FOR(BOX) | EXTREMES | MORPHOLOGY))
+#define READING (FILTERS | FOR(STATS))
 #define PROBLEMS (FOR(BENCH) | FOR(TUNE) | FOR(EXPLAIN)) /* commands that describe an image instead of reading one */
-#define WORKING (FILTERS | FOR(VERIFY) | FOR(BENCH))
+#define WORKING (READING | FOR(VERIFY) | FOR(BENCH))
 #define EVERY ((UINT64_C(1) << TWI_COMMAND_COUNT) - 1)
 
 #define RADIUS_LEGAL "a whole number, 0 to 32767"
@@ -388,6 +405,8 @@ const twi_command twi_commands[TWI_COMMAND_COUNT] = {
 #define TYPE_WORDS "u8 u16 i16 i32 f32 f64"
 #define SUM_LEGAL "u32, i32, u64, i64, f32 or f64"
 #define SUM_WORDS "u32 i32 u64 i64 f32 f64"
+#define FIGURES_LEGAL "names split by commas: sum, mean, var, std, min, max, argmin, argmax, count_nonzero"
+#define FIGURES_WORDS "sum mean var std min max argmin argmax count_nonzero"
 #define BORDER_LEGAL "zero, constant:V, replicate, reflect, mirror or wrap"
 #define BORDER_WORDS "zero constant: replicate reflect mirror wrap"
 #define BORDER_HELP(zero, replicate, more)                                                                             \
@@ -426,12 +445,19 @@ const twi_option twi_options[] = {
      "direction of the derivative: x (default) grows to the right, y downward"},
     {0, FOR(FLIP), "axis", "NAME", twi_set_flip, "horizontal, vertical or both", "horizontal vertical both",
      "what is exchanged: left and right (horizontal), top and bottom (vertical), or both"},
-    {0, FOR(SCAN), "axis", "x|y|all", twi_set_scan_axis, "x, y or all", "x y all",
+    {0, FOR(SCAN), "axis", "x|y|all", twi_set_lines, "x, y or all", "x y all",
      "sums along rows (x, default), down columns (y), or over all rows as one line (all)"},
-    {0, PROBLEMS, "axis", "NAME", twi_set_any_axis, "x or y; for scan also all; for flip horizontal, vertical or both",
-     "x y all horizontal vertical both", "direction of a derivative or scan (default x), or what flip exchanges"},
+    {0, FOR(STATS), "axis", "x|y|all", twi_set_lines, "x, y or all", "x y all",
+     "figures of each row (x), of each column (y), or of the whole image (all, the default)"},
+    {0, PROBLEMS, "axis", "NAME", twi_set_any_axis,
+     "x or y; for scan and stats also all; for flip horizontal, vertical or both", "x y all horizontal vertical both",
+     "direction of a derivative or scan (default x), lines of stats (default all), or what flip exchanges"},
     {0, FOR(SCAN) | PROBLEMS, "exclusive", NULL, twi_set_exclusive, NULL, NULL,
      "leave a pixel's own value out of its sum"},
+    {0, FOR(STATS) | PROBLEMS, "figures", "A,B", twi_set_figures, FIGURES_LEGAL, FIGURES_WORDS,
+     "what to find out (default all); what is left out costs no time"},
+    {0, FOR(STATS), "histogram", NULL, twi_set_histogram, NULL, NULL,
+     "also count how often each value occurs, of u8 and u16 images"},
     {0, FOR(ROTATE) | PROBLEMS, "degrees", "N", twi_set_degrees, "90, 180 or 270", "90 180 270",
      "how far to turn, clockwise"},
     {0, FOR(LUT) | PROBLEMS, "table", "FILE", twi_set_table, "the name of a file", NULL,
@@ -459,9 +485,9 @@ const twi_option twi_options[] = {
      BORDER_WORDS " ignore", "what positions outside the image read (default zero for box, replicate for the others)"},
     {0, FOR(BOX) | WEIGHING | PROBLEMS, "rounding", "RULE", twi_set_rounding, "floor or nearest", "floor nearest",
      "how an integer quotient is rounded: floor (default) toward minus infinity, nearest with ties up"},
-    {0, FILTERS, "view", "X,Y,W,H", twi_set_view, "X,Y,W,H: whole numbers, X and Y from 0, W and H from 1", NULL,
+    {0, READING, "view", "X,Y,W,H", twi_set_view, "X,Y,W,H: whole numbers, X and Y from 0, W and H from 1", NULL,
      "take this part of the input as an image of its own"},
-    {0, FILTERS, "page", "N", twi_set_page, "a whole number, 0 to 2147483647", NULL,
+    {0, READING, "page", "N", twi_set_page, "a whole number, 0 to 2147483647", NULL,
      "page of a multi-page file, from 0 (default)"},
     {0, KEEPING, "dtype", "TYPE", twi_set_type, TYPE_LEGAL, TYPE_WORDS,
      "type of the output's pixels (default the input's; there is no other here)"},
@@ -482,7 +508,7 @@ const twi_option twi_options[] = {
      "256 bytes)"},
     {0, WORKING | FOR(TUNE), "device", "NAME", twi_set_device, "auto, cpu, cuda or cuda:N", "auto cpu cuda cuda:0",
      "where to work: auto (default) is the GPU where one works, else the CPU; cuda is an error where none works"},
-    {0, FILTERS & ~MORPHOLOGY, "variant", "NAME", twi_set_variant, "one name, such as reference", NULL,
+    {0, READING & ~MORPHOLOGY, "variant", "NAME", twi_set_variant, "one name, such as reference", NULL,
      "one named implementation, in place of the planner's choice: the result is the same, only the time differs "
      "('tilewise explain --list' prints them)"},
     {0, FOR(VERIFY) | FOR(BENCH), "variant", "A,B", twi_set_variants, "names separated by commas, such as reference",
@@ -493,7 +519,7 @@ const twi_option twi_options[] = {
      "threads of a block, for the CUDA variants that have a choice; without effect where auto finds no GPU"},
     {0, FOR(EXPLAIN), "block", "WxH", twi_set_block, "WxH, each 1 to 1024", "16x16 32x32 64x16 32x8",
      "threads of a block, for the variants that have a choice"},
-    {0, FILTERS | FOR(BENCH) | FOR(TUNE), "threads", "N", twi_set_threads, "a whole number, 1 to 1024", NULL,
+    {0, READING | FOR(BENCH) | FOR(TUNE), "threads", "N", twi_set_threads, "a whole number, 1 to 1024", NULL,
      "CPU threads (default all that this process may use)"},
     {0, FOR(BENCH), "graph", NULL, twi_set_graph, NULL, NULL,
      "launch the kernels as CUDA graphs of 10, for images so small that launching takes most of the time"},
@@ -512,10 +538,11 @@ const twi_option twi_options[] = {
     {0, FOR(EXPLAIN), "svg", "FILE", twi_set_svg, "the name of a file, or -", NULL,
      "draw which lane of a warp asks for which bank of shared memory, and which conflict; - is stdout"},
     {0, FOR(EXPLAIN), "list", NULL, twi_set_list, NULL, NULL, "list the operation's variants"},
+    {0, FOR(STATS), "json", NULL, twi_set_json, NULL, NULL, "print JSON, with all digits"},
     {0, FOR(VERIFY) | PROBLEMS | FOR(INFO), "json", NULL, twi_set_json, NULL, NULL, "print JSON"},
-    {0, FILTERS, "progress", "WHEN", twi_set_progress, "auto, always or never", "auto always never",
+    {0, READING, "progress", "WHEN", twi_set_progress, "auto, always or never", "auto always never",
      "show progress on stderr: auto (default) on a terminal, for work of more than a second"},
-    {'q', FILTERS, "quiet", NULL, twi_set_quiet, NULL, NULL, "no progress and no warnings, only errors"},
+    {'q', READING, "quiet", NULL, twi_set_quiet, NULL, NULL, "no progress and no warnings, only errors"},
     {0, FOR(HELP), "man", NULL, twi_set_man, NULL, NULL, "print the manual page (roff)"},
     {0, FOR(HELP), "completion", "SHELL", twi_set_completion, "bash, zsh or fish", "bash zsh fish",
      "print the completions for a shell"},

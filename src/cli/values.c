@@ -310,18 +310,40 @@ bool twi_set_flip(twi_args *args, const char *text)
     return args->flip != TW_FLIP_BOTH || strcmp(text, "both") == 0;
 }
 
-bool twi_set_scan_axis(twi_args *args, const char *text)
+bool twi_set_lines(twi_args *args, const char *text)
 {
-    args->scan_axis = *text == 'x' ? TW_AXIS_X : *text == 'y' ? TW_AXIS_Y : TW_AXIS_ALL;
-    return strcmp(text, tw_axis_name(args->scan_axis)) == 0;
+    args->lines = *text == 'x' ? TW_AXIS_X : *text == 'y' ? TW_AXIS_Y : TW_AXIS_ALL;
+    return strcmp(text, tw_axis_name(args->lines)) == 0;
 }
 
 /* The command that it is for tells which of these counts. */
 bool twi_set_any_axis(twi_args *args, const char *text)
 {
-    const bool direction = twi_set_direction(args, text);
-    const bool line = twi_set_scan_axis(args, text);
-    return direction || line || twi_set_flip(args, text);
+    const bool lines = twi_set_lines(args, text);
+    return twi_set_direction(args, text) || lines || twi_set_flip(args, text);
+}
+
+const char *twi_figure_name(int index)
+{
+    static const char *const names[] = {"sum", "mean",   "var",    "std",           "min",
+                                        "max", "argmin", "argmax", "count_nonzero", NULL};
+    return names[index];
+}
+
+bool twi_set_figures(twi_args *args, const char *text)
+{
+    for (args->figures = 0; *text; text += *text == ',') {
+        const size_t length = strcspn(text, ",");
+        int i = 0;
+        while (twi_figure_name(i) &&
+               (strlen(twi_figure_name(i)) != length || strncmp(twi_figure_name(i), text, length) != 0))
+            i++;
+        if (!twi_figure_name(i))
+            return false;
+        args->figures |= 1u << i;
+        text += length;
+    }
+    return args->figures != 0;
 }
 
 bool twi_set_degrees(twi_args *args, const char *text)
@@ -474,6 +496,7 @@ bool twi_set_completion(twi_args *args, const char *text)
 SWITCH(graph)
 SWITCH(pinned)
 SWITCH(exclusive)
+SWITCH(histogram)
 SWITCH(flat)
 SWITCH(list)
 SWITCH(json)
