@@ -347,26 +347,28 @@ static double cost_fast(const tw_context *context, const tw_problem *problem)
 
 static tw_status prepare_fast(tw_plan *plan)
 {
-    TWI_TRY(twi_cuda_load_kernel(plan, twi_cuda_lut_fast[entry_of(&plan->problem)], TWI_CUDA_LUT_SHARED));
+    TWI_TRY(twi_cuda_load_kernel(plan, twi_cuda_lut_fast[entry_of(&plan->problem)].kernel, TWI_CUDA_LUT_SHARED));
     return send_table(plan);
 }
 
 static tw_status run_fast(const tw_plan *plan, const twi_job *job)
 {
-    const int64_t size = (int64_t)tw_type_size(plan->problem.out_type);
-    const int64_t pixels = 16 / size; /* of a piece */
-    const int64_t most = TWI_CUDA_LUT_BLOCKS * (int64_t)twi_cuda_state_of(plan->context)->processors;
-    twi_cuda_lut lut = arguments(plan, job);
-    const int64_t pieces = (lut.columns + pixels - 1) / pixels * (lut.rows - lut.first);
-    const int64_t blocks = twi_min_i64(most, (pieces + TWI_CUDA_LUT_THREADS - 1) / TWI_CUDA_LUT_THREADS);
+    const twi_cuda_lut_segments *const fast = &twi_cuda_lut_fast[entry_of(&plan->problem)];
     const twi_cuda_shape shape = {TWI_CUDA_LUT_THREADS, 1, 1, 1, TWI_CUDA_LUT_SHARED};
+    const int64_t pixels = 16 / (int64_t)tw_type_size(plan->problem.out_type); /* of a piece */
+    const int64_t warps = TWI_CUDA_LUT_THREADS / 32;
+    const int64_t wave = warps * TWI_CUDA_LUT_BLOCKS * twi_cuda_state_of(plan->context)->processors;
+    twi_cuda_lut lut = arguments(plan, job);
+    const int64_t segments = (lut.columns + fast->elements - 1) / fast->elements * (lut.rows - lut.first);
     int64_t left = 0;
     int64_t line = 0;
+    /* a small image keeps the device busy before its blocks save on tables */
+    lut.rounds = (int32_t)twi_max_i64(1, twi_min_i64(fast->rounds, segments / wave));
     lut.vectors = (((uintptr_t)lut.src | (uint64_t)lut.src_pitch) % (uint64_t)pixels |
                    ((uintptr_t)lut.dst | (uint64_t)lut.dst_pitch) % 16) == 0;
-    /* a line of blocks, which divide the pieces themselves */
-    return twi_cuda_launch(twi_cuda_lut_fast[entry_of(&plan->problem)], &shape, &lut, blocks, &left, &line, 1,
-                           job->stream);
+    const int64_t blocks = (segments + warps * lut.rounds - 1) / (warps * lut.rounds);
+    /* a line of blocks, which find their segments themselves */
+    return twi_cuda_launch(fast->kernel, &shape, &lut, blocks, &left, &line, 1, job->stream);
 }
 
 const twi_code twi_lut_fast_cuda = {

@@ -3,8 +3,9 @@
  * reads take one cycle whatever the pixels are. The copy of entry v for lane l lies at byte 256 v + 4 l (8 l for
  * entries of 8 bytes): one byte permutation makes the address out of 4 pixels and the lane's number.
  *
- * Blocks stay, since filling their tables is dear. Their warps take segments of rows, in memory's order; the next
- * segment is asked for before the results of one are stored.
+ * Warps take segments of rows; the next one is asked for before the results of one are stored. A block makes few:
+ * enough to be worth its tables, but so few that all blocks together walk through memory in order. (As many blocks as
+ * the device holds, that take segments in turn to the end, drift apart and are slower.)
  */
 #include "cuda/cuda.h"
 #include "cuda/lut_kernels.h"
@@ -153,10 +154,10 @@ static __global__ void __launch_bounds__(THREADS, TWI_CUDA_LUT_BLOCKS) lut_fast(
     const lane_table<sizeof(E)> table = {shared, lane * (uint32_t)sizeof(word)};
     const all here = {lut, lane, lut.vectors ? (uint32_t)(lut.columns / all::pixels) : 0};
     const uint32_t across = (uint32_t)((lut.columns + all::pieces * all::pixels - 1) / (all::pieces * all::pixels));
-    const uint32_t warps = gridDim.x * (THREADS / 32);
-    const uint32_t number = (blockIdx.x * THREADS + threadIdx.x) / 32;
+    const uint32_t warps = THREADS / 32;
+    const int64_t number = (int64_t)blockIdx.x * warps * lut.rounds + threadIdx.x / 32;
     const segment step = {warps / across, warps % across};
-    segment at = {lut.first + number / across, number % across};
+    segment at = {lut.first + number / across, (uint32_t)(number % across)};
     pixels_of<all::pixels> in[all::together] = {};
     here.load(at, in);
 #pragma unroll
@@ -166,7 +167,7 @@ static __global__ void __launch_bounds__(THREADS, TWI_CUDA_LUT_BLOCKS) lut_fast(
         *(word *)(shared + i / 32 * STRIDE + table.lane) = entry;
     }
     __syncthreads();
-    while (at.y < lut.rows) {
+    for (int round = 1; round <= lut.rounds && at.y < lut.rows; round++) {
         const segment done = at;
         uint4 out[all::together];
 #pragma unroll
@@ -175,16 +176,21 @@ static __global__ void __launch_bounds__(THREADS, TWI_CUDA_LUT_BLOCKS) lut_fast(
         at.x += step.x;
         at.y += step.y + (at.x >= across);
         at.x -= at.x >= across ? across : 0;
-        here.load(at, in);
+        if (round < lut.rounds)
+            here.load(at, in);
         here.store(done, out);
         if ((done.x + 1) * all::pieces > here.whole)
             here.finish(done);
     }
 }
 
-extern "C" const void *const twi_cuda_lut_fast[TWI_CUDA_ENTRIES] = {
-    (const void *)lut_fast<uint8_t>,
-    (const void *)lut_fast<uint16_t>,
-    (const void *)lut_fast<uint32_t>,
-    (const void *)lut_fast<uint64_t>,
+#define ROW(E, ROUNDS)                                                                                                 \
+    {                                                                                                                  \
+        (const void *)lut_fast<E>, (int32_t)segments<E>::pieces *segments<E>::pixels, ROUNDS                           \
+    }
+extern "C" const twi_cuda_lut_segments twi_cuda_lut_fast[TWI_CUDA_ENTRIES] = {
+    ROW(uint8_t, 4),
+    ROW(uint16_t, 4),
+    ROW(uint32_t, 2),
+    ROW(uint64_t, 2),
 };

@@ -20,6 +20,7 @@ typedef struct twi_cuda_lut {
     const void *table;      /* in global memory, for kernels without the table in their argument */
     int32_t table_channels; /* 1, or those of the images */
     int32_t vectors;        /* of fast: 1, if pieces of src and dst begin at multiples of their size */
+    int32_t rounds;         /* and the segments that each warp makes */
 } twi_cuda_lut;
 
 /* The table in the argument lies in constant memory (see twi_cuda_correlate_constant). */
@@ -40,10 +41,15 @@ extern const void *const twi_cuda_lut_readonly[2][TWI_CUDA_ENTRIES];
 enum { TWI_CUDA_LUT_WIDTH = 64, TWI_CUDA_LUT_HEIGHT = 16, TWI_CUDA_LUT_ROWS = 512 };
 extern const void *const twi_cuda_lut_shared[2][TWI_CUDA_ENTRIES];
 
-/* lut_fast.cu: u8 in, one table for all channels. As many blocks as the device holds take segments of rows in turn, of
-   less than 2^31 of the pieces that become 16 bytes of dst. The tables of a block fill its dynamic shared memory. */
+/* lut_fast.cu: u8 in, one table for all channels, images of less than 2^31 pieces of 16 bytes a row of dst. The tables
+   of a block fill its dynamic shared memory; each of its warps makes `rounds` segments, of rows of the image. */
 enum { TWI_CUDA_LUT_THREADS = 512, TWI_CUDA_LUT_BLOCKS = 2 /* a multiprocessor */, TWI_CUDA_LUT_SHARED = 65536 };
-extern const void *const twi_cuda_lut_fast[TWI_CUDA_ENTRIES];
+typedef struct twi_cuda_lut_segments {
+    const void *kernel;
+    int32_t elements; /* of a segment */
+    int32_t rounds;   /* for large images */
+} twi_cuda_lut_segments;
+extern const twi_cuda_lut_segments twi_cuda_lut_fast[TWI_CUDA_ENTRIES];
 
 #ifdef __cplusplus
 }
