@@ -41,7 +41,6 @@ static const probe probes[] = {
     {TW_OP_RANK, TW_U8, TW_U8, 1, 517, 301, 3, TW_BORDER_REPLICATE, false, 0, 0},
     {TW_OP_RANK, TW_F32, TW_F32, 1, 517, 301, 5, TW_BORDER_MIRROR, false, 0, 0},
     {TW_OP_TRANSPOSE, TW_U8, TW_U8, 1, 1003, 769, 1, TW_BORDER_ZERO, false, 0, 0},
-    {TW_OP_TRANSPOSE, TW_U16, TW_U16, 1, 1024, 768, 1, TW_BORDER_ZERO, false, 0, 0},
     {TW_OP_TRANSPOSE, TW_F32, TW_F32, 1, 1024, 768, 1, TW_BORDER_ZERO, false, 0, 0},
     {TW_OP_TRANSPOSE, TW_F32, TW_F32, 1, 1003, 769, 1, TW_BORDER_ZERO, false, 0, 0},
     {TW_OP_TRANSPOSE, TW_F64, TW_F64, 1, 1024, 768, 1, TW_BORDER_ZERO, false, 0, 0},
