@@ -22,7 +22,8 @@ enum {
     OUTPUTS = 32,                  /* of a thread, in each of two rows */
     SLOTS = THREADS + THREADS / 8, /* of a row: two words, four columns of two rows; one in nine is unused, ... */
     BEHIND = 96,                   /* and more behind the last: reads run over the end; what they get is not used */
-    ROOM = 32 * (OUTPUTS / 4 + 1)  /* words that a warp keeps a row of outputs in */
+    ROOM = 32 * (OUTPUTS / 4 + 1), /* words that a warp keeps a row of outputs in, */
+    CAREFUL = OUTPUTS / 4          /* and its threads the words of so many rows */
 };
 
 /* ... so that threads that read slots 8 apart meet no bank twice. */
@@ -132,32 +133,32 @@ static __device__ __noinline__ uint32_t gather(const twi_cuda_box &box, const ui
     return word;
 }
 
-/* Words of STEP rows that lie in the image, none of them its first or last. */
+/* Words of CAREFUL rows that lie in the image, none of them its first or last. */
 TWI_DEVICE void load_beside(const uint8_t *row, int64_t pitch, bool aligned, const columns &c, uint32_t *words)
 {
-    uint32_t left[STEP];
-    uint32_t right[STEP];
+    uint32_t left[CAREFUL];
+    uint32_t right[CAREFUL];
 #pragma unroll
-    for (int k = 0; k < STEP; k++, row += pitch) {
+    for (int k = 0; k < CAREFUL; k++, row += pitch) {
         left[k] = load_word(aligned, row + c.word[0]);
         right[k] = load_word(aligned, row + c.word[1]);
     }
 #pragma unroll
-    for (int k = 0; k < STEP; k++)
+    for (int k = 0; k < CAREFUL; k++)
         words[k] = (__byte_perm(left[k], right[k], c.select) & c.mask) | c.fill;
 }
 
-/* Words of STEP rows by the border's rule, row by row. Where words reach beyond a row's ends, they may leave the image
-   in its first and last row: there pixels are read one by one. */
+/* Words of CAREFUL rows by the border's rule, row by row. Where words reach beyond a row's ends, they may leave the
+   image in its first and last row: there pixels are read one by one. */
 TWI_DEVICE void load_beyond(const twi_cuda_box &box, int64_t y, bool aligned, const columns &c, uint32_t *words)
 {
     const bool ragged = !aligned || c.word[0] + 4 > box.width || c.word[1] + 4 > box.width;
-    uint32_t left[STEP];
-    uint32_t right[STEP];
+    uint32_t left[CAREFUL];
+    uint32_t right[CAREFUL];
     uint32_t outside = 0; /* a bit a row */
     uint32_t risky = 0;
 #pragma unroll
-    for (int k = 0; k < STEP; k++) {
+    for (int k = 0; k < CAREFUL; k++) {
         const int64_t from = near_index(y + k, box.height, box.border);
         const bool apart = (!aligned && from == 0) || (ragged && from == box.height - 1);
         const uint8_t *row = (const uint8_t *)box.src + (from < 0 || apart ? box.height / 2 : from) * box.src_pitch;
@@ -167,7 +168,7 @@ TWI_DEVICE void load_beyond(const twi_cuda_box &box, int64_t y, bool aligned, co
         right[k] = load_word(aligned, row + c.word[1]);
     }
 #pragma unroll
-    for (int k = 0; k < STEP; k++)
+    for (int k = 0; k < CAREFUL; k++)
         words[k] = outside >> k & 1 ? four_values(box) : (__byte_perm(left[k], right[k], c.select) & c.mask) | c.fill;
 #pragma unroll 1
     for (int k = 0; risky; k++, risky >>= 1)
@@ -182,7 +183,7 @@ static __device__ __noinline__ void load_carefully(const twi_cuda_box &box, int6
 {
     const columns c = *place;
     const bool aligned = rows_aligned(box);
-    if (y > 0 && y + STEP < box.height)
+    if (y > 0 && y + CAREFUL < box.height)
         load_beside((const uint8_t *)box.src + y * box.src_pitch, box.src_pitch, aligned, c, words);
     else
         load_beyond(box, y, aligned, c, words);
@@ -277,6 +278,7 @@ template <int G, bool HIGHEST> TWI_DEVICE four extreme(const uint32_t *rows)
     return G % 2 ? all : better<HIGHEST>(all, split(rows[G - 1]));
 }
 
+/* G = 1 is for windows of one row. */
 template <int G, bool HIGHEST> struct down {
     uint32_t rows[G + STEP]; /* of the next outputs, and of the group after them */
     uint32_t fresh[STEP];    /* the rows behind the first window */
@@ -302,18 +304,18 @@ template <int G, bool HIGHEST> struct down {
             for (int k = 0; k < STEP; k++, row += box.src_pitch)
                 words[k] = load_word(false, row);
         } else {
-            uint32_t loaded[STEP];
-            load_carefully(box, y, places_of_block() + threadIdx.x, loaded);
+            uint32_t *loaded = rooms_of_block() + threadIdx.x / 32 * ROOM + threadIdx.x % 32 * (CAREFUL + 1);
 #pragma unroll
-            for (int k = 0; k < STEP; k++)
-                words[k] = loaded[k];
+            for (int k = 0; k < STEP; k++) {
+                if (k % CAREFUL == 0)
+                    load_carefully(box, y + k, places_of_block() + threadIdx.x, loaded);
+                words[k] = loaded[k % CAREFUL];
+            }
         }
     }
 
     __device__ __forceinline__ void push(four all)
     {
-        if (between == 0)
-            return;
         ring_of_block()[oldest * THREADS + threadIdx.x] = joined(all);
         oldest = oldest + 1 == between ? 0 : oldest + 1;
     }
@@ -342,7 +344,8 @@ template <int G, bool HIGHEST> struct down {
         for (int k = 0; k < G; k++)
             rows[k] = rows[STEP + k];
         load(box, y + STEP + G, rows + G);
-        load(box, y + STEP + box.window_height, fresh);
+        if constexpr (G > 1)
+            load(box, y + STEP + box.window_height, fresh);
     }
 
     /* The outputs of G rows, which begin at row `at` of the step. What the groups of fresh rows leave of the rows
@@ -354,7 +357,7 @@ template <int G, bool HIGHEST> struct down {
 #pragma unroll
         for (int k = G - 2; k >= 0; k--)
             out[k] = better<HIGHEST>(split(own[k]), out[k + 1]);
-        if (between == 0)
+        if constexpr (G == 1)
             return;
         const uint32_t *ring = ring_of_block() + threadIdx.x;
         four middle =
@@ -375,12 +378,12 @@ template <int G, bool HIGHEST> struct down {
 
 /* ---- Across ---------------------------------------------------------------------------------------------- */
 
-/* N slots from the one of column `first` on, counted from a thread's own; the same for all threads. */
-template <int N> TWI_DEVICE void read_slots(const uint2 *row, int first, uint32_t *words)
+/* N slots from number `first` on, counted from a thread's own; the same for all threads. */
+template <int N> TWI_DEVICE void read_slots(const uint2 *row, unsigned first, uint32_t *words)
 {
 #pragma unroll
-    for (int k = 0; k < N; k++) {
-        const uint2 v = row[slot_of(first + 4 * k)];
+    for (unsigned k = 0; k < N; k++) {
+        const uint2 v = row[first + k + (first + k) / 8];
         words[2 * k] = v.x;
         words[2 * k + 1] = v.y;
     }
@@ -393,14 +396,23 @@ TWI_DEVICE uint32_t column(const uint32_t *words, int k)
     return k % 4 < 2 ? word << 8 : word;
 }
 
-/* Of G columns from k on. */
-template <int G, bool HIGHEST> TWI_DEVICE uint32_t extreme_columns(const uint32_t *words, int k)
+/* Of the G columns from K on. */
+template <int G, int K, bool HIGHEST> TWI_DEVICE uint32_t extreme_columns(const uint32_t *words)
 {
-    uint32_t all = column(words, k);
+    uint32_t all = column(words, K);
 #pragma unroll
     for (int i = 1; i + 1 < G; i += 2)
-        all = better<HIGHEST>(all, column(words, k + i), column(words, k + i + 1));
-    return G % 2 ? all : better<HIGHEST>(all, column(words, k + G - 1));
+        all = better<HIGHEST>(all, column(words, K + i), column(words, K + i + 1));
+    return G % 2 ? all : better<HIGHEST>(all, column(words, K + G - 1));
+}
+
+/* Of each group, from group J on. */
+template <int G, bool HIGHEST, int J = 0> TWI_DEVICE void extreme_groups(const uint32_t *words, uint32_t *whole)
+{
+    if constexpr (J < OUTPUTS / G) {
+        whole[J] = extreme_columns<G, G * J, HIGHEST>(words);
+        extreme_groups<G, HIGHEST, J + 1>(words, whole);
+    }
 }
 
 /* A thread's N groups become those that follow each; the next thread's first moves in. */
@@ -411,6 +423,30 @@ template <int N> TWI_DEVICE void next_groups(uint32_t *whole)
     for (int j = 0; j + 1 < N; j++)
         whole[j] = whole[j + 1];
     whole[N - 1] = next;
+}
+
+/* The outputs from group J on. `before`: the extreme of the G columns before those behind the group's first window. */
+template <int G, int SKIP, bool HIGHEST, int J = 0>
+TWI_DEVICE void make_groups(const uint32_t *own, const uint32_t *behind, const uint32_t *between, uint32_t before,
+                            uint32_t *out)
+{
+    if constexpr (J < OUTPUTS / G) {
+        out[G * J + G - 1] = column(own, G * J + G - 1);
+#pragma unroll
+        for (int i = G - 2; i >= 0; i--)
+            out[G * J + i] = better<HIGHEST>(column(own, G * J + i), out[G * J + i + 1]);
+        if constexpr (G > 1) {
+            const uint32_t middle = better<HIGHEST>(between[J], before);
+            out[G * J] = better<HIGHEST>(out[G * J], middle);
+            before = column(behind, SKIP + G * (J + 1));
+#pragma unroll
+            for (int i = 1; i < G; i++) {
+                out[G * J + i] = better<HIGHEST>(out[G * J + i], middle, before);
+                before = better<HIGHEST>(before, column(behind, SKIP + G * (J + 1) + i));
+            }
+        }
+        make_groups<G, SKIP, HIGHEST, J + 1>(own, behind, between, before, out);
+    }
 }
 
 /* The outputs of a thread whose slots begin at `row`. SKIP: the columns from a slot's begin to those behind the window.
@@ -426,11 +462,9 @@ template <int G, int SKIP, bool HIGHEST> TWI_DEVICE void across(const uint2 *row
     uint32_t before = 0;
     uint32_t out[OUTPUTS];
     read_slots<OUTPUTS / 4>(row, 0, own);
-    if (width > 1) {
-        read_slots<slots>(row, width - G - SKIP, behind);
-#pragma unroll
-        for (int j = 0; j < groups; j++)
-            whole[j] = extreme_columns<G, HIGHEST>(own, G * j);
+    if constexpr (G > 1) {
+        read_slots<slots>(row, (unsigned)(width - G) / 4, behind);
+        extreme_groups<G, HIGHEST>(own, whole);
         next_groups<groups>(whole);
 #pragma unroll
         for (int j = 0; j < groups; j++)
@@ -442,25 +476,9 @@ template <int G, int SKIP, bool HIGHEST> TWI_DEVICE void across(const uint2 *row
             for (int j = 0; j < groups; j++)
                 between[j] = better<HIGHEST>(between[j], whole[j]);
         }
-        before = extreme_columns<G, HIGHEST>(behind, SKIP);
+        before = extreme_columns<G, SKIP, HIGHEST>(behind);
     }
-#pragma unroll
-    for (int j = 0; j < groups; j++) {
-        out[G * j + G - 1] = column(own, G * j + G - 1);
-#pragma unroll
-        for (int i = G - 2; i >= 0; i--)
-            out[G * j + i] = better<HIGHEST>(column(own, G * j + i), out[G * j + i + 1]);
-        if (width > 1) {
-            const uint32_t middle = better<HIGHEST>(between[j], before);
-            out[G * j] = better<HIGHEST>(out[G * j], middle);
-            before = column(behind, SKIP + G * (j + 1));
-#pragma unroll
-            for (int i = 1; i < G; i++) {
-                out[G * j + i] = better<HIGHEST>(out[G * j + i], middle, before);
-                before = better<HIGHEST>(before, column(behind, SKIP + G * (j + 1) + i));
-            }
-        }
-    }
+    make_groups<G, SKIP, HIGHEST>(own, behind, between, before, out);
 #pragma unroll
     for (int i = 0; i < OUTPUTS / 4; i++) {
         const uint32_t left = __byte_perm(out[4 * i], out[4 * i + 1], 0x7351);
@@ -499,7 +517,6 @@ TWI_DEVICE void store_shifted(uint32_t *room, uint8_t *row, int count, const uin
     constexpr int each = OUTPUTS / 4;
     const int lane = threadIdx.x % 32;
     const int before = (int)((uintptr_t)row % 4); /* bytes of the first word that are not the row's */
-    __syncwarp();
 #pragma unroll
     for (int k = 0; k < each; k++)
         room[(each + 1) * lane + k] = words[k];
@@ -518,6 +535,7 @@ TWI_DEVICE void store_shifted(uint32_t *room, uint8_t *row, int count, const uin
                     row[first + b] = (uint8_t)(word >> (8 * b));
         }
     }
+    __syncwarp(); /* before the room is used anew */
 }
 
 /* Words that begin `skip` bytes further on, 0 to 3: the next thread's move in. */
@@ -549,7 +567,7 @@ template <int G, bool HIGHEST> TWI_DEVICE void across_any(const uint2 *row, int 
     }
 }
 
-/* DOWN, ACROSS: the groups, of at most half the window, or of 1. */
+/* DOWN, ACROSS: the groups, of at most half the window, or of 1 where it has but one row or column. */
 template <int DOWN, int ACROSS, bool HIGHEST>
 static __global__ void __launch_bounds__(THREADS, 2) herk(const __grid_constant__ twi_cuda_box box)
 {
