@@ -660,6 +660,15 @@ class Explained(CommandTest):
         tile = self.access(self.explained("box", "--dtype", "f32", "--variant", "tiled"), "tile", "shared")
         self.assertEqual(tile["banks"]["degree"], 2)
 
+    def test_lanes(self):
+        """A leaf's 128 lanes of 8 bytes are folded in seven steps; neighbours spread those who work over all warps."""
+        folds = {name: self.explained("stats", "--figures", "sum", "--variant", name) for name in
+                 ("neighboured", "interleaved", "shared", "unrolled", "shuffle")}
+        self.assertEqual(self.access(folds["neighboured"], "lanes", "global", "store")["block"]["requests"], 4 + 5 * 4 + 2 + 1)
+        self.assertEqual(self.access(folds["interleaved"], "lanes", "global", "store")["block"]["requests"], 4 + 2 + 6)
+        self.assertEqual([folds[name]["barriers"] for name in folds], [7, 7, 7, 2, 1])
+        self.assertEqual([folds[name]["shared_bytes"] for name in folds], [0, 0, 1024, 1024, 32])
+
     def test_pixels(self):
         for pixels, cycles, options in (("different", 32, ()), ("flat", 1, ("--flat",))):
             result = self.explained("lut", "--variant", "constant", *options)

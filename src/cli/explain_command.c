@@ -189,10 +189,10 @@ static void print_global(const twi_explanation *e)
     for (int store = 0; store < 2; store++) {
         const twi_counts block = global_counts(e, store == 1, false);
         const twi_counts image = global_counts(e, store == 1, true);
-        printf("global %-6s  %" PRId64 " requests a block, of %" PRId64 " elements; %" PRId64 " for the image",
+        printf("global %-6s  a block: requests %" PRId64 ", elements %" PRId64 "; the image: requests %" PRId64,
                store ? "stores" : "loads", block.requests, block.elements, image.requests);
         if (image.requests > 0)
-            printf(", %.2f sectors of 32 bytes each", (double)image.sectors / (double)image.requests);
+            printf(", sectors of 32 bytes a request %.2f", (double)image.sectors / (double)image.requests);
         putchar('\n');
     }
 }
