@@ -77,6 +77,10 @@ class Reduce(ctypes.Structure):
     _fields_ = [("axis", ctypes.c_int), ("figures", ctypes.c_uint)]
 
 
+class Scan(ctypes.Structure):
+    _fields_ = [("axis", ctypes.c_int), ("exclusive", ctypes.c_bool)]
+
+
 class ContextOptions(ctypes.Structure):
     _fields_ = [("backend", ctypes.c_int), ("device", ctypes.c_int), ("threads", ctypes.c_int),
                 ("allocator", ctypes.c_void_p * 3), ("progress", ctypes.c_void_p), ("progress_user", ctypes.c_void_p)]
@@ -215,6 +219,14 @@ class Tilewise:
         shape = {"x": (height, 1), "y": (1, width), "all": (1, 1)}[axis] + image.shape[2:]
         return self.call("tw_reduce", image, np.empty(shape, STATS),
                          ctypes.byref(Reduce(AXES.index(axis), ALL_FIGURES)))
+
+    def scan(self, image, axis, exclusive, type):
+        return self.call("tw_scan", image, np.empty(image.shape, type),
+                         ctypes.byref(Scan(AXES.index(axis), exclusive)))
+
+    def integral(self, image, type):
+        height, width = image.shape[:2]
+        return self.call("tw_integral", image, np.empty((height + 1, width + 1) + image.shape[2:], type))
 
     def derivative_mask(self, derivative, along_y):
         mask = np.empty((3, 3), np.int32)

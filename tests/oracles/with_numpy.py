@@ -93,6 +93,47 @@ def histogram(case):
     case.compare(ours, theirs)
 
 
+SUMS = {"u1": ["u4", "u8", "f8"], "u2": ["u4", "u8", "f8"], "i2": ["i4", "i8", "f8"], "i4": ["i8", "f8"],
+        "f4": ["f4", "f8"], "f8": ["f8"]}
+
+
+def compare_sums(case, image, ours, theirs):
+    """`theirs`: the same sums in int64 or f64, in an order of their own."""
+    if image.dtype in INTEGERS:
+        case.compare(ours, theirs.astype(ours.dtype))
+        return
+    bound = np.finfo(np.float64).eps * image.size * np.abs(image).astype(np.float64).sum()
+    if ours.dtype == np.float32:
+        bound += np.finfo(np.float32).eps * np.abs(theirs)
+    case.compare(ours, theirs.astype(ours.dtype), {"order of additions": lambda: near(ours, theirs, bound)})
+
+
+@comparison("numpy.cumsum")
+def scan(case):
+    image, axis, exclusive = case.image(TYPES, (1, 2, 3, 4)), case.pick(AXES), case.chance(0.3)
+    dtype = np.dtype(case.pick(SUMS[image.dtype.str[1:]]))
+    case.tell(axis=axis, exclusive=exclusive, type=dtype)
+    values = image.astype(np.int64 if image.dtype in INTEGERS else np.float64)
+    lines = values.reshape((1, -1) + values.shape[2:]) if axis == "all" else values
+    along = 0 if axis == "y" else 1
+    theirs = np.cumsum(lines, along)
+    if exclusive:
+        theirs = np.concatenate([np.zeros_like(np.take(theirs, [0], along)),
+                                 np.delete(theirs, theirs.shape[along] - 1, along)], along)
+    compare_sums(case, image, case.tilewise.scan(image, axis, exclusive, dtype), theirs.reshape(image.shape))
+
+
+@comparison("numpy.cumsum along both axes")
+def integral(case):
+    image = case.image(TYPES, (1, 2, 3, 4))
+    dtype = np.dtype(case.pick([kind for kind in SUMS[image.dtype.str[1:]] if kind != "f4"]))
+    case.tell(type=dtype)
+    theirs = np.zeros((image.shape[0] + 1, image.shape[1] + 1) + image.shape[2:],
+                      np.int64 if image.dtype in INTEGERS else np.float64)
+    theirs[1:, 1:] = image.astype(theirs.dtype).cumsum(1).cumsum(0)
+    compare_sums(case, image, case.tilewise.integral(image, dtype), theirs)
+
+
 @comparison("numpy.sum, var, argmin and so on")
 def reduce(case):
     image, axis = case.image(TYPES, (1, 2, 3, 4)).copy(), case.pick(AXES)
