@@ -11,21 +11,30 @@ static int64_t greatest_common_divisor(int64_t a, int64_t b)
     return a < 0 ? -a : a;
 }
 
-/* With a row whose values have no common divisor, all rows are whole multiples of it or the mask is no product. */
-bool twi_factor(const int32_t *mask, int32_t width, int32_t height, int64_t *row, int64_t *column)
+static int64_t divisor_of(const int32_t *line, int32_t width)
 {
-    int32_t first = 0;
-    while (first < width * height && mask[first] == 0)
-        first++;
-    if (first == width * height)
-        return false;
-    const int32_t *line = mask + first / width * width;
-    const int32_t pivot = first % width;
     int64_t divisor = 0;
     for (int32_t i = 0; i < width; i++)
         divisor = greatest_common_divisor(divisor, line[i]);
+    return divisor;
+}
+
+/* With a row whose values have no common divisor, all rows are whole multiples of it or the mask is no product. */
+bool twi_factor(const int32_t *mask, int32_t width, int32_t height, int64_t *row, int64_t *column)
+{
+    const int32_t *line = mask; /* the first row that is not all 0 */
+    int64_t divisor = divisor_of(line, width);
+    while (divisor == 0) {
+        line += width;
+        if (line == mask + width * height)
+            return false;
+        divisor = divisor_of(line, width);
+    }
     for (int32_t i = 0; i < width; i++)
         row[i] = line[i] / divisor;
+    int32_t pivot = 0;
+    while (row[pivot] == 0)
+        pivot++;
     for (int32_t j = 0; j < height; j++) {
         if (mask[j * width + pivot] % row[pivot] != 0)
             return false;

@@ -105,11 +105,11 @@ tw_status tw_plan_create(tw_context *context, const tw_problem *problem, const t
         status = measured_variant(context, problem, &variant);
     else
         variant = twi_choose(context, problem);
-    if (status == TW_OK && !variant)
-        status = twi_fail(TW_ERROR_UNSUPPORTED, "no variant of %s on %s does this problem", tw_op_name(problem->op),
-                          tw_backend_name(context->backend->id));
     if (status != TW_OK)
         return status;
+    if (!variant)
+        return twi_fail(TW_ERROR_UNSUPPORTED, "no variant of %s on %s does this problem", tw_op_name(problem->op),
+                        tw_backend_name(context->backend->id));
     TWI_TRY(twi_host_allocate(context, sizeof(tw_plan), &memory));
     tw_plan *plan = memory;
     *plan = (tw_plan){

@@ -335,7 +335,10 @@ typedef struct twi_cuda_herk {
     const void *kernel[2]; /* lowest, highest */
 } twi_cuda_herk;
 extern const twi_cuda_herk twi_cuda_extreme_herk[TWI_CUDA_HERKS];
-enum { TWI_CUDA_HERK_SHARED = 8 * (2 * 8 * (256 + 256 / 8) + 96) + 24 * 256 + 4 * 8 * 288, TWI_CUDA_HERK_GROUP = 4 * 256 }; /* bytes */
+enum {
+    TWI_CUDA_HERK_SHARED = 8 * (2 * 8 * (256 + 256 / 8) + 96) + 24 * 256 + 4 * 8 * 288,
+    TWI_CUDA_HERK_GROUP = 4 * 256
+}; /* bytes */
 
 /* median_columns.cu: 5x5, u8, one channel; rows at any address, and at multiples of 16. Blocks of 32 threads make
    512 columns of strip_height rows, an even number. */
