@@ -44,15 +44,15 @@ template <typename A> static __device__ __forceinline__ A fold_unrolled(A value,
     __syncthreads();
     if (threadIdx.x >= TWI_WARP)
         return value;
-    lanes[threadIdx.x] += lanes[threadIdx.x + 32];
+    value = lanes[threadIdx.x] + lanes[threadIdx.x + 32];
 #pragma unroll
     for (int half = 16; half > 0; half /= 2) {
+        lanes[threadIdx.x] = value;
         __syncwarp();
-        const A sum = lanes[threadIdx.x] + lanes[threadIdx.x + half];
+        value += lanes[threadIdx.x + half];
         __syncwarp();
-        lanes[threadIdx.x] = sum;
     }
-    return lanes[0];
+    return value;
 }
 
 /* Registers: a warp holds every fourth lane, so that shuffles fold distances of 64 to 4; the last two steps take one
