@@ -69,7 +69,28 @@ INLINE const double *tile_f64(twi_scan_line *line, double *sums, bool exclusive)
 }
 
 #define SAME(sum) (sum)
-#define TO_F32(sum) twi_canonical_f32((float)(sum))
+
+/* twi_canonical_f32 and _f64 by comparing bits, which compilers do in vectors. */
+INLINE float to_f32(double sum)
+{
+    const float value = (float)sum;
+    float result;
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    bits = (bits & 0x7fffffffu) > 0x7f800000u ? 0x7fc00000u : bits;
+    memcpy(&result, &bits, sizeof result);
+    return result;
+}
+
+INLINE double to_f64(double sum)
+{
+    double result;
+    uint64_t bits;
+    memcpy(&bits, &sum, sizeof bits);
+    bits = (bits & 0x7fffffffffffffffu) > 0x7ff0000000000000u ? 0x7ff8000000000000u : bits;
+    memcpy(&result, &bits, sizeof result);
+    return result;
+}
 
 #define T uint8_t
 #define O uint32_t
@@ -92,7 +113,7 @@ INLINE const double *tile_f64(twi_scan_line *line, double *sums, bool exclusive)
 #define A double
 #define NAME u8_f64
 #define TILE tile_f64
-#define STORE twi_canonical_f64
+#define STORE to_f64
 #include "cpu/scan_type.tmpl.h"
 
 #define T uint16_t
@@ -116,7 +137,7 @@ INLINE const double *tile_f64(twi_scan_line *line, double *sums, bool exclusive)
 #define A double
 #define NAME u16_f64
 #define TILE tile_f64
-#define STORE twi_canonical_f64
+#define STORE to_f64
 #include "cpu/scan_type.tmpl.h"
 
 #define T int16_t
@@ -140,7 +161,7 @@ INLINE const double *tile_f64(twi_scan_line *line, double *sums, bool exclusive)
 #define A double
 #define NAME i16_f64
 #define TILE tile_f64
-#define STORE twi_canonical_f64
+#define STORE to_f64
 #include "cpu/scan_type.tmpl.h"
 
 #define T int32_t
@@ -156,7 +177,7 @@ INLINE const double *tile_f64(twi_scan_line *line, double *sums, bool exclusive)
 #define A double
 #define NAME i32_f64
 #define TILE tile_f64
-#define STORE twi_canonical_f64
+#define STORE to_f64
 #include "cpu/scan_type.tmpl.h"
 
 #define T float
@@ -164,7 +185,7 @@ INLINE const double *tile_f64(twi_scan_line *line, double *sums, bool exclusive)
 #define A double
 #define NAME f32_f64
 #define TILE tile_f64
-#define STORE twi_canonical_f64
+#define STORE to_f64
 #include "cpu/scan_type.tmpl.h"
 
 #define T float
@@ -172,7 +193,7 @@ INLINE const double *tile_f64(twi_scan_line *line, double *sums, bool exclusive)
 #define A double
 #define NAME f32_f32
 #define TILE tile_f64
-#define STORE TO_F32
+#define STORE to_f32
 #include "cpu/scan_type.tmpl.h"
 
 #define T double
@@ -180,7 +201,7 @@ INLINE const double *tile_f64(twi_scan_line *line, double *sums, bool exclusive)
 #define A double
 #define NAME f64_f64
 #define TILE tile_f64
-#define STORE twi_canonical_f64
+#define STORE to_f64
 #include "cpu/scan_type.tmpl.h"
 
 #define T uint32_t

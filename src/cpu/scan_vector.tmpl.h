@@ -113,37 +113,67 @@ INLINE double scan_quads(vec_double *q, double base)
     return last[WIDE - 1];
 }
 
+/* The last lanes of the quads in four vectors. */
+INLINE vec_double last_of_quads(const vec_double *r)
+{
+#if defined(__AVX512BW__)
+    const __m512i last = _mm512_setr_epi64(3, 7, 11, 15, 3, 7, 11, 15);
+    const vec_double first = _mm512_permutex2var_pd(r[0], last, r[1]);
+    const vec_double second = _mm512_permutex2var_pd(r[2], last, r[3]);
+    return _mm512_shuffle_f64x2(first, second, 0x44);
+#else
+    const vec_double odd = _mm256_unpackhi_pd(r[0], r[1]);
+    return _mm256_permute2f128_pd(odd, _mm256_unpackhi_pd(r[2], r[3]), 0x31);
+#endif
+}
+
+/* What lies before the quads of vector k of four, in all lanes of each. */
+INLINE vec_double spread_quads(vec_double before, int k)
+{
+#if defined(__AVX512BW__)
+    const __m512i quads = _mm512_setr_epi64(0, 0, 0, 0, 1, 1, 1, 1);
+    return _mm512_permutexvar_pd(_mm512_add_epi64(quads, _mm512_set1_epi64(2 * k)), before);
+#else
+    switch (k) {
+    case 0:
+        return _mm256_permute4x64_pd(before, 0x00);
+    case 1:
+        return _mm256_permute4x64_pd(before, 0x55);
+    case 2:
+        return _mm256_permute4x64_pd(before, 0xaa);
+    default:
+        return _mm256_permute4x64_pd(before, 0xff);
+    }
+#endif
+}
+
 INLINE double scan_tile(double *sums, double base, bool exclusive)
 {
-    _Alignas(TWI_LINE) double totals[TWI_SCAN_QUADS];
     vec_double q[QUAD_VECTORS];
-    for (int i = 0; i < TWI_SCAN_TILE; i += WIDE) {
-        vec_double r = OP(loadu_pd)(sums + i);
-        r = ODD_LANES(r, OP(movedup_pd)(r));
-        r = UPPER_LANES(r, IN_QUADS(r, 0x55));
-        OP(storeu_pd)(sums + i, r);
+    UNROLL
+    for (int i = 0; i < QUAD_VECTORS; i++) {
+        vec_double r[4];
+        UNROLL
+        for (int k = 0; k < 4; k++) {
+            double *const at = sums + (4 * i + k) * WIDE;
+            r[k] = OP(loadu_pd)(at);
+            r[k] = ODD_LANES(r[k], OP(movedup_pd)(r[k]));
+            r[k] = UPPER_LANES(r[k], IN_QUADS(r[k], 0x55));
+            OP(storeu_pd)(at, r[k]);
+        }
+        q[i] = last_of_quads(r);
     }
-    UNROLL
-    for (int l = 0; l < TWI_SCAN_QUADS; l++)
-        totals[l] = sums[4 * l + 3];
-    UNROLL
-    for (int i = 0; i < QUAD_VECTORS; i++)
-        q[i] = OP(loadu_pd)(totals + i * WIDE);
     const double total = scan_quads(q, base);
     UNROLL
-    for (int i = 0; i < QUAD_VECTORS; i++)
-        OP(storeu_pd)(totals + i * WIDE, q[i]);
-    for (int i = 0; i < TWI_SCAN_TILE; i += WIDE) {
-        vec_double r = OP(loadu_pd)(sums + i);
-        if (exclusive)
-            r = WITHOUT_FIRST(IN_QUADS(r, 0x90));
-#if defined(__AVX512BW__)
-        const vec_double before =
-            _mm512_insertf64x4(_mm512_set1_pd(totals[i / 4]), _mm256_set1_pd(totals[i / 4 + 1]), 1);
-#else
-        const vec_double before = _mm256_set1_pd(totals[i / 4]);
-#endif
-        OP(storeu_pd)(sums + i, OP(add_pd)(before, r));
+    for (int i = 0; i < QUAD_VECTORS; i++) {
+        UNROLL
+        for (int k = 0; k < 4; k++) {
+            double *const at = sums + (4 * i + k) * WIDE;
+            vec_double r = OP(loadu_pd)(at);
+            if (exclusive)
+                r = WITHOUT_FIRST(IN_QUADS(r, 0x90));
+            OP(storeu_pd)(at, OP(add_pd)(spread_quads(q[i], k), r));
+        }
     }
     return total;
 }
