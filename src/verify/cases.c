@@ -180,11 +180,11 @@ static void random_values(twi_random *r, bool floats, uint64_t kind, int which, 
     values->floats = room.floats[which];
 }
 
-static void random_mask(twi_random *r, tw_problem *problem)
+static void random_mask(twi_random *r, bool usual, tw_problem *problem)
 {
     static const double divisors[] = {1, 1, 9, 16, 255, -7, 1000003};
-    const bool floats = twi_below(r, 4) == 0;
-    const uint64_t kind = twi_below(r, 5);
+    const bool floats = !usual && twi_below(r, 4) == 0;
+    const uint64_t kind = usual ? twi_below(r, 2) : twi_below(r, 5);
     const int32_t width = problem->window.width;
     const int32_t height = problem->window.height;
     if (problem->op == TW_OP_SEPCONV) {
@@ -285,12 +285,12 @@ static int32_t largest_side(tw_op op)
 }
 
 /* The operation's own fields. */
-static void random_own(twi_random *r, tw_problem *problem)
+static void random_own(twi_random *r, bool usual, tw_problem *problem)
 {
     switch (problem->op) {
     case TW_OP_CORRELATE:
     case TW_OP_SEPCONV:
-        random_mask(r, problem);
+        random_mask(r, usual, problem);
         break;
     case TW_OP_GAUSSIAN:
         random_gaussian(r, problem);
@@ -335,15 +335,22 @@ static void random_case(tw_op op, twi_random *r, twi_case *which)
     problem->divisor = 1;
     problem->channels = twi_below(r, 2) == 0 ? 1 : (int32_t)(1 + twi_below(r, 4));
     problem->window = tw_window_centred(1, 1);
+    /* small masks on bytes, which most variants have code of their own for */
+    const bool usual = largest_side(op) > 0 && twi_below(r, 4) == 0;
+    if (usual) {
+        problem->type = problem->out_type = TW_U8;
+        problem->channels = twi_below(r, 4) > 0 ? 1 : problem->channels;
+    }
     if (largest_side(op) > 0) {
-        problem->window = random_window(r, largest_side(op));
+        const int32_t side = twi_below(r, 3) == 0 ? 3 : 5;
+        problem->window = usual ? tw_window_centred(side, side) : random_window(r, largest_side(op));
         problem->border.mode = (tw_border_mode)twi_below(r, TW_BORDER_IGNORE);
         if (problem->border.mode == TW_BORDER_CONSTANT)
             problem->border.value = random_border_value(r, problem->type);
         problem->rounding = (tw_rounding)twi_below(r, TW_ROUNDING_COUNT);
     }
     problem->memory = twi_below(r, 2) == 0 ? TW_HOST : TW_DEVICE;
-    random_own(r, problem);
+    random_own(r, usual, problem);
 
     const int64_t positions =
         twi_max_i64(1, work / ((int64_t)problem->window.width * problem->window.height * problem->channels));
