@@ -38,4 +38,15 @@ static inline int64_t twi_max_i64(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+/* a / b, and a to the next multiple of b; a not negative, b positive, a + b in range. */
+static inline int64_t twi_divide_up(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static inline int64_t twi_round_up(int64_t a, int64_t b)
+{
+    return twi_divide_up(a, b) * b;
+}
+
 #endif

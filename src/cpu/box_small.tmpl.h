@@ -32,7 +32,7 @@ static void JOIN(small_tile, NAME)(const twi_box_setup *setup, const T *const *r
     }
     for (int64_t i = 0; i < TWI_BOX_BAND; i++, place += TWI_BOX_STAGE)
         stage[i] = (T *)(void *)place;
-    const int64_t n = (last - first + line - 1) / line * line;
+    const int64_t n = twi_round_up(last - first, line);
     (height == TWI_BOX_SMALLEST ? JOIN(small3, NAME) : JOIN(small5, NAME))(tile, stage, n, setup, false);
     for (int64_t i = 0; i < valid; i++)
         memcpy(out[i] + first, stage[i], (size_t)(last - first) * sizeof(T));
@@ -66,7 +66,7 @@ static void JOIN(small_inner, NAME)(const twi_box_setup *setup, const T *const *
 static void JOIN(run_small, NAME)(const twi_box_setup *setup, const twi_job *job)
 {
     const int64_t line = TWI_LINE / (int64_t)sizeof(T);
-    const int64_t left = (setup->before + line - 1) / line * line;
+    const int64_t left = twi_round_up(setup->before, line);
     const int64_t inner = (setup->row - left - setup->after) / line * line;
     const T *rows[TWI_BOX_BAND + TWI_BOX_LARGEST - 1];
     T *out[TWI_BOX_BAND];

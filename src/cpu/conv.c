@@ -346,7 +346,7 @@ static int64_t choose_strip(const twi_conv_setup *setup)
     const twi_conv_layout *layout = &twi_conv_layouts[setup->main.unit];
     const int64_t column = setup->quartets * TWI_CONV_BAND / layout->rows * layout->element;
     const int64_t fit = ring_bytes / column / TWI_CONV_CHUNK * TWI_CONV_CHUNK;
-    const int64_t whole = (setup->elements + TWI_CONV_TILE - 1) / TWI_CONV_TILE * TWI_CONV_TILE;
+    const int64_t whole = twi_round_up(setup->elements, TWI_CONV_TILE);
     return twi_min_i64(whole, twi_max_i64(fit, TWI_CONV_CHUNK));
 }
 
@@ -374,7 +374,7 @@ static void find_inner(twi_conv_setup *setup)
 {
     const int64_t tile = TWI_CONV_TILE;
     const int64_t last = setup->elements - (setup->beside - setup->before) - 2 * tile;
-    setup->inner_first = (setup->before + tile - 1) / tile * tile;
+    setup->inner_first = twi_round_up(setup->before, tile);
     setup->inner_end = last / tile * tile;
     if (!reads_in_place(setup) || setup->inner_end <= setup->inner_first)
         setup->inner_first = setup->inner_end = setup->elements;

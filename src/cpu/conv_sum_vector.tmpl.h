@@ -66,7 +66,7 @@ INLINE void JOIN(sum_tile, NAME)(const twi_conv_pass *pass, const void *const *l
 static void JOIN(sum, NAME)(const twi_conv_pass *pass, const void *const *lines, int64_t x, int64_t n, void *to)
 {
     const int64_t tile = COLUMNS * (int64_t)(sizeof(V) / sizeof(S));
-    const int64_t end = (n + TWI_CONV_TILE - 1) / TWI_CONV_TILE * TWI_CONV_TILE; /* the blocks of conv_fold.tmpl.h */
+    const int64_t end = twi_round_up(n, TWI_CONV_TILE); /* the blocks of conv_fold.tmpl.h */
     for (int64_t i = 0; i < end; i += tile) {
         V sums[TWI_CONV_BAND][COLUMNS];
         JOIN(sum_tile, NAME)(pass, lines, x + i, sums);

@@ -70,7 +70,7 @@ static tw_status run(const tw_plan *plan, const twi_job *job)
     const int64_t entries = (int64_t)twi_table_entries(problem);
     const int64_t channels = problem->channels;
     const int64_t tables = tables_of(problem) * plan->context->threads;
-    counting c = {plan, job, (problem->width * channels + PIECE - 1) / PIECE};
+    counting c = {plan, job, twi_divide_up(problem->width * channels, PIECE)};
     uint64_t *counts = job->dst.data;
     memset(plan->scratch, 0, (size_t)(room_of(problem) * plan->context->threads) * sizeof(uint64_t));
     TWI_TRY(twi_cpu_parallel(plan, problem->height * c.pieces, count_pieces, &c));

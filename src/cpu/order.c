@@ -168,7 +168,7 @@ static void set_strips(twi_order_setup *setup)
     setup->tile_rows = twi_min_i64(twi_max_i64(32, setup->height), 128);
     if (setup->method == TWI_ORDER_NETWORK) {
         const int64_t whole = setup->network.tile_width * setup->channels;
-        setup->strip_pitch = (setup->strip + whole - 1) / whole * whole;
+        setup->strip_pitch = twi_round_up(setup->strip, whole);
         setup->tile_rows = 32;
     }
 }

@@ -356,7 +356,7 @@ static void JOIN(run_bands, NAME)(const twi_order_setup *setup, const twi_job *j
 {
     const int64_t line = TWI_LINE / (int64_t)sizeof(K);
     const int64_t chunk = TWI_ORDER_CHUNK / (int64_t)sizeof(K);
-    const int64_t left = (setup->before + line - 1) / line * line;
+    const int64_t left = twi_round_up(setup->before, line);
     const int64_t inner = twi_max_i64(0, (setup->row - left - setup->after - line) / line * line);
     const bool aligned = ((uintptr_t)job->dst.data | (uintptr_t)job->dst.pitch) % TWI_LINE == 0;
     JOIN(piece, NAME) *kernel = JOIN(band_kernel, NAME)(setup, op);

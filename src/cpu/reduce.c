@@ -415,7 +415,7 @@ static void sum_columns(const reduction *r, column_room *room, const char *at, i
     const int64_t leaf_rows = (int64_t)TWI_LEAF * TWI_GROUP;
     for (int64_t top = 0; top < height; top += leaf_rows) {
         const int64_t bottom = twi_min_i64(height, top + leaf_rows);
-        const int64_t groups = (bottom - top + TWI_GROUP - 1) / TWI_GROUP;
+        const int64_t groups = twi_divide_up(bottom - top, TWI_GROUP);
         memset(room->lanes, 0, sizeof room->lanes);
         for (int64_t g = 0; g < groups; g++) {
             const int64_t first = top + g * TWI_GROUP;
@@ -545,7 +545,7 @@ tw_status twi_reduce_run(const tw_plan *plan, const twi_job *job, const twi_redu
         .kernels = kernels,
         .want = demand_of(problem),
         .channels = problem->channels,
-        .pieces = (problem->width + PIECE - 1) / PIECE,
+        .pieces = twi_divide_up(problem->width, PIECE),
         .leaves = (double *)(void *)((char *)plan->scratch + l.leaves_at),
         .workers = plan->scratch,
         .worker_bytes = l.worker_bytes,
@@ -554,7 +554,7 @@ tw_status twi_reduce_run(const tw_plan *plan, const twi_job *job, const twi_redu
     case TW_AXIS_X:
         return twi_cpu_parallel(plan, problem->height, reduce_rows, &r);
     case TW_AXIS_Y:
-        return twi_cpu_parallel(plan, (elements + STRIP - 1) / STRIP, reduce_columns, &r);
+        return twi_cpu_parallel(plan, twi_divide_up(elements, STRIP), reduce_columns, &r);
     default:
         return reduce_all(&r);
     }

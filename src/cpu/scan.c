@@ -150,7 +150,7 @@ static void add_spans(const scan *s, int64_t count, twi_scan_line *before)
 static tw_status scan_all(scan *s)
 {
     const int64_t pixels = s->src.width * s->src.height;
-    const int64_t spans = (pixels + TWI_SCAN_SPAN - 1) / TWI_SCAN_SPAN;
+    const int64_t spans = twi_divide_up(pixels, TWI_SCAN_SPAN);
     const int64_t most = (int64_t)SPANS_A_THREAD * s->plan->context->threads;
     twi_scan_line before[CHANNELS] = {{.integer = 0}};
     if (s->plan->context->threads == 1) {
@@ -209,7 +209,7 @@ static tw_status scan_columns(void *argument, int64_t first, int64_t last, int w
 
 static int64_t strips_of(const scan *s)
 {
-    return (s->src.width * s->src.channels + STRIP - 1) / STRIP;
+    return twi_divide_up(s->src.width * s->src.channels, STRIP);
 }
 
 /* ---- Plans of scan --------------------------------------------------------------------------------- */

@@ -3,11 +3,6 @@
 
 enum { STRIP = 128, STEP = 16, LEAST_ROWS = 64, PART_WORDS = TWI_CUDA_PART_WORDS };
 
-static int64_t divide_up(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
 const char *twi_cuda_refuses_band(const tw_context *context, const tw_problem *problem)
 {
     if (context && twi_cuda_state_of(context)->capability < 80)
@@ -21,10 +16,10 @@ const char *twi_cuda_refuses_band(const tw_context *context, const tw_problem *p
 static int32_t strip_rows(const tw_plan *plan, const twi_cuda_band *band, int64_t columns, int64_t rows)
 {
     const int64_t wave = band->blocks * (int64_t)twi_cuda_state_of(plan->context)->processors;
-    const int64_t strips = divide_up(columns, STRIP);
-    const int64_t waves = divide_up(rows * strips, band->rows * wave);
+    const int64_t strips = twi_divide_up(columns, STRIP);
+    const int64_t waves = twi_divide_up(rows * strips, band->rows * wave);
     const int64_t chunks = twi_max_i64(1, waves * wave / strips);
-    const int64_t whole = divide_up(divide_up(rows, chunks), STEP) * STEP;
+    const int64_t whole = twi_divide_up(twi_divide_up(rows, chunks), STEP) * STEP;
     return (int32_t)twi_min_i64(band->rows, twi_max_i64(LEAST_ROWS, whole));
 }
 

@@ -29,8 +29,8 @@ static layout lay_out(const tw_problem *problem)
     layout l = {.pitch = block_width(problem) + (int64_t)(problem->window.width - 1) * problem->channels};
     /* equal chunks, as few as the wish allows: warps wait for each other at their ends */
     const int64_t most = twi_max_i64(LEAST_ROWS, SHARED_WISH / (l.pitch * size));
-    const int64_t chunks = (all + most - 1) / most;
-    l.rows = (all + chunks - 1) / chunks;
+    const int64_t chunks = twi_divide_up(all, most);
+    l.rows = twi_divide_up(all, chunks);
     l.shared = l.rows * l.pitch * size;
     return l;
 }

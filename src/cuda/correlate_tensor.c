@@ -3,11 +3,6 @@
 
 enum { MOST_PLANES = 3, PART = 32, PIECE = 16, STEPS = 4, MOST_WARPS_DOWN = 4 };
 
-static int64_t round_up(int64_t value, int64_t multiple)
-{
-    return (value + multiple - 1) / multiple * multiple;
-}
-
 /* Rows that a step makes. */
 static int64_t step_of(int warps_down)
 {
@@ -40,13 +35,14 @@ static layout lay_out(const tw_problem *problem, int64_t limit)
     const int64_t right = (int64_t)(window->width - 1 - window->anchor_x) * problem->channels;
     layout l = {
         .planes = twi_cuda_planes(problem),
-        .before = round_up(left, 4),
+        .before = twi_round_up(left, 4),
         .stages = 2,
         .warps_down = 1,
     };
     /* the last of 16 output columns must find its last pixel in the last part */
-    l.parts = round_up(l.before + 15 + right + 1, PART) / PART;
-    l.staged = round_up(round_up(l.before, PIECE) - l.before + TWI_CUDA_BAND_WIDTH - 16 + PART * l.parts, PIECE);
+    l.parts = twi_round_up(l.before + 15 + right + 1, PART) / PART;
+    l.staged =
+        twi_round_up(twi_round_up(l.before, PIECE) - l.before + TWI_CUDA_BAND_WIDTH - 16 + PART * l.parts, PIECE);
     l.pitch = l.staged + (l.staged / PIECE % 2 == 0 ? PIECE : 0);
     if (shared_of(problem, &l) > limit) {
         l.stages = 1;

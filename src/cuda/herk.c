@@ -4,11 +4,6 @@
 /* Groups between an output's own and its window's last rows, whose extremes a thread keeps in shared memory. */
 enum { MOST_BETWEEN = 32, OUTPUTS = 32 };
 
-static int64_t divide_up(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
 /* The kernels with the largest groups that fit the window, NULL if none do. */
 static const twi_cuda_herk *herk_of(const tw_window *window)
 {
@@ -83,7 +78,7 @@ static tw_status run_herk(const tw_plan *plan, const twi_job *job)
     twi_cuda_box box = twi_cuda_box_arguments(plan, job);
     box.strip_width = strip_of(&problem->window);
     box.strip_height =
-        twi_cuda_strip_rows(plan, divide_up(problem->width, box.strip_width), job->last - job->first, &strip);
+        twi_cuda_strip_rows(plan, twi_divide_up(problem->width, box.strip_width), job->last - job->first, &strip);
     if (problem->border.mode == TW_BORDER_IGNORE)
         twi_cuda_ignore_outside(problem, &box);
     const twi_cuda_shape shape = {

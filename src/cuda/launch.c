@@ -120,11 +120,6 @@ tw_status twi_cuda_load_kernel(const tw_plan *plan, const void *kernel, size_t s
     return twi_cuda_leave(before, load_kernel(plan, kernel, shared));
 }
 
-static int64_t divide_up(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
 tw_status twi_cuda_launch(const void *kernel, const twi_cuda_shape *shape, void *argument, int64_t columns,
                           int64_t *left, int64_t *first, int64_t last, void *stream)
 {
@@ -133,9 +128,9 @@ tw_status twi_cuda_launch(const void *kernel, const twi_cuda_shape *shape, void 
     const dim3 block = {shape->block_width, shape->block_height, 1};
     void *arguments[] = {argument};
     for (; *first < last; *first += most_rows) {
-        const int64_t down = divide_up(twi_min_i64(last - *first, most_rows), shape->outputs_height);
+        const int64_t down = twi_divide_up(twi_min_i64(last - *first, most_rows), shape->outputs_height);
         for (*left = 0; *left < columns; *left += most_columns) {
-            const int64_t across = divide_up(twi_min_i64(columns - *left, most_columns), shape->outputs_width);
+            const int64_t across = twi_divide_up(twi_min_i64(columns - *left, most_columns), shape->outputs_width);
             const dim3 grid = {(unsigned)across, (unsigned)down, 1};
             TWI_CUDA(cudaLaunchKernel(kernel, grid, block, arguments, shape->shared, stream));
         }
@@ -158,12 +153,12 @@ bool twi_cuda_aligned_to(const twi_job *job, uint64_t bytes)
 int32_t twi_cuda_strip_rows(const tw_plan *plan, int64_t strips, int64_t rows, const twi_cuda_strip *strip)
 {
     const int64_t wave = strip->blocks * (int64_t)twi_cuda_state_of(plan->context)->processors;
-    const int64_t most = twi_min_i64(512, divide_up(rows, strip->least));
+    const int64_t most = twi_min_i64(512, twi_divide_up(rows, strip->least));
     double least = 0;
     int64_t best = 1;
     for (int64_t chunks = 1; chunks <= most; chunks++) {
-        const int64_t each = divide_up(divide_up(rows, chunks), strip->step) * strip->step;
-        const double time = (double)divide_up(strips * chunks, wave) * ((double)each + strip->before);
+        const int64_t each = twi_divide_up(twi_divide_up(rows, chunks), strip->step) * strip->step;
+        const double time = (double)twi_divide_up(strips * chunks, wave) * ((double)each + strip->before);
         if (chunks == 1 || time < least) {
             least = time;
             best = each;

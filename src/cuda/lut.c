@@ -179,7 +179,7 @@ static void explain_shared(twi_kernel *kernel)
     twi_access piece = {.what = "table, brought in",
                         .space = TWI_SPACE_GLOBAL,
                         .bytes = PIECE,
-                        .steps = (bytes / PIECE + THREADS - 1) / THREADS,
+                        .steps = twi_divide_up(bytes / PIECE, THREADS),
                         .address = address_of_piece};
     twi_cuda_declare_blocks(kernel, TWI_CUDA_LUT_WIDTH, TWI_CUDA_LUT_HEIGHT);
     kernel->block_width = TWI_CUDA_LUT_WIDTH;

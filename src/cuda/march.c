@@ -1,11 +1,6 @@
 /* box on CUDA, the variants whose blocks march down strips of u8 images: tensor and running. */
 #include "cuda/host.h"
 
-static int64_t divide_up(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
 static double outputs_of(const tw_problem *problem)
 {
     return (double)problem->width * (double)problem->height;
@@ -122,10 +117,10 @@ static tw_status prepare_running(tw_plan *plan)
 static int32_t running_strip(const tw_problem *problem)
 {
     const tw_window *window = &problem->window;
-    const int64_t left = divide_up(window->anchor_x, 8) * 8;
-    const int64_t right = divide_up(window->width - 1 - window->anchor_x, 8) * 8;
-    const int64_t strips = divide_up(problem->width, (TWI_CUDA_RUNNING_COLUMNS - left - right) / 16 * 16);
-    return (int32_t)(divide_up(divide_up(problem->width, strips), 16) * 16);
+    const int64_t left = twi_divide_up(window->anchor_x, 8) * 8;
+    const int64_t right = twi_divide_up(window->width - 1 - window->anchor_x, 8) * 8;
+    const int64_t strips = twi_divide_up(problem->width, (TWI_CUDA_RUNNING_COLUMNS - left - right) / 16 * 16);
+    return (int32_t)(twi_divide_up(twi_divide_up(problem->width, strips), 16) * 16);
 }
 
 /* As many rows that all blocks are on the device at once: a second wave would double the time. A few more than that:
@@ -133,9 +128,9 @@ static int32_t running_strip(const tw_problem *problem)
 static int32_t running_rows(const tw_plan *plan, int64_t rows, int32_t strip)
 {
     const int64_t wave = RUNNING_BLOCKS * (int64_t)twi_cuda_state_of(plan->context)->processors;
-    const int64_t chunks = twi_max_i64(1, wave / divide_up(plan->problem.width, strip));
+    const int64_t chunks = twi_max_i64(1, wave / twi_divide_up(plan->problem.width, strip));
     const int64_t surplus = chunks > 1 ? rows * 4 / 5 / chunks : 0;
-    return (int32_t)twi_min_i64(1 << 20, divide_up(divide_up(rows + surplus, chunks), 4) * 4);
+    return (int32_t)twi_min_i64(1 << 20, twi_divide_up(twi_divide_up(rows + surplus, chunks), 4) * 4);
 }
 
 static tw_status run_running(const tw_plan *plan, const twi_job *job)

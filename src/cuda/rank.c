@@ -6,11 +6,6 @@ static double outputs_of(const tw_problem *problem)
     return (double)problem->width * (double)problem->height;
 }
 
-static int64_t divide_up(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
 /* ---- columns -------------------------------------------------------------------------------------------- */
 
 enum { COLUMNS_WIDTH = 512, COLUMNS_HEIGHT = 32 };
@@ -108,7 +103,7 @@ static tw_status run_histogram(const tw_plan *plan, const twi_job *job)
     twi_cuda_order argument = {.box = twi_cuda_box_arguments(plan, job), .rank = (uint32_t)problem->rank};
     argument.box.strip_width = width;
     argument.box.strip_height =
-        twi_cuda_strip_rows(plan, divide_up(problem->width, width), job->last - job->first, &strip);
+        twi_cuda_strip_rows(plan, twi_divide_up(problem->width, width), job->last - job->first, &strip);
     const twi_cuda_shape shape = {
         .block_width = (unsigned)histogram->threads,
         .block_height = 1,

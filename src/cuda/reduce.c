@@ -16,11 +16,6 @@ enum {
     STRIP_THREADS = 16
 };
 
-static int64_t divide_up(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
 /* ---- What the figures need --------------------------------------------------------------------------- */
 
 static bool is_float(const tw_problem *problem)
@@ -90,15 +85,15 @@ static bool lay_out(const tw_plan *plan, layout *l)
     *l = (layout){.sweep = sweep_of(problem)};
     if (problem->axis == TW_AXIS_Y) {
         l->records = problem->width;
-        l->parts = divide_up(problem->height, TWI_CUDA_PART_ROWS);
-        l->items = divide_up(problem->height, TWI_GROUP);
+        l->parts = twi_divide_up(problem->height, TWI_CUDA_PART_ROWS);
+        l->items = twi_divide_up(problem->height, TWI_GROUP);
         if (!twi_mul_i64(l->items, problem->width, &l->total))
             return false;
     } else {
         l->records = problem->axis == TW_AXIS_X ? problem->height : 1;
         l->parts =
-            problem->axis == TW_AXIS_X ? 1 : twi_min_i64(most, divide_up(problem->width, step) * problem->height);
-        l->leaves = divide_up(problem->width, TWI_LEAF);
+            problem->axis == TW_AXIS_X ? 1 : twi_min_i64(most, twi_divide_up(problem->width, step) * problem->height);
+        l->leaves = twi_divide_up(problem->width, TWI_LEAF);
         l->items = l->leaves / together_of(l->leaves);
         if (!twi_mul_i64(l->items, problem->height, &l->total))
             return false;
@@ -153,7 +148,7 @@ static twi_cuda_plane plane_of_sums(const void *sums, int64_t width, int64_t hei
 static const char *refuses_fast(const tw_context *context, const tw_problem *problem)
 {
     (void)context;
-    if (problem->axis == TW_AXIS_Y && divide_up(problem->height, TWI_GROUP) > (int64_t)TWI_LEAF * TWI_LEAF)
+    if (problem->axis == TW_AXIS_Y && twi_divide_up(problem->height, TWI_GROUP) > (int64_t)TWI_LEAF * TWI_LEAF)
         return "its columns are at most 2^29 pixels high";
     return NULL;
 }
@@ -228,7 +223,7 @@ static tw_status fold_sums(const tw_plan *plan, const twi_job *job, const layout
         twi_cuda_leaves leaves = {
             .plane = plane_of_sums(*sums, width, height),
             .sums = other,
-            .leaves = divide_up(width, TWI_LEAF),
+            .leaves = twi_divide_up(width, TWI_LEAF),
         };
         leaves.together = (int32_t)together_of(leaves.leaves);
         leaves.total = leaves.leaves * height / leaves.together;
@@ -376,7 +371,7 @@ static bool lay_out_fold(const tw_problem *problem, int fold, fold_layout *f)
     layout l = {0};
     int64_t lanes = 0;
     int64_t values = 0;
-    *f = (fold_layout){.items = divide_up(problem->width, TWI_LEAF)};
+    *f = (fold_layout){.items = twi_divide_up(problem->width, TWI_LEAF)};
     const bool counted =
         twi_mul_i64(f->items, problem->height, &f->total) && twi_mul_i64(f->total, problem->channels, &values) &&
         twi_mul_i64(in_global(fold) ? values : 0, TWI_LANES, &lanes) &&
@@ -427,7 +422,7 @@ static tw_status run_fold(const tw_plan *plan, const twi_job *job, int which)
             height = channels;
         }
         fold.plane = plane_of_sums(sums, width, height);
-        fold.items = divide_up(width, TWI_LEAF);
+        fold.items = twi_divide_up(width, TWI_LEAF);
         fold.total = fold.items * height;
         fold.sums = other;
         TWI_TRY(launch_fold(job, twi_cuda_reduce_fold_sums[which][is_float(problem)], fold, 1));
@@ -449,7 +444,7 @@ enum { SUM_BYTES = 8, WARP = 32, FOLD_STEPS = 7 /* of 128 lanes */ };
 
 static int64_t leaves_of_row(const twi_kernel *kernel)
 {
-    return divide_up(kernel->problem->width, TWI_LEAF);
+    return twi_divide_up(kernel->problem->width, TWI_LEAF);
 }
 
 /* Value `lane` + 128 step of the block's leaf. */
@@ -589,7 +584,7 @@ static void explain_fold(twi_kernel *kernel, int fold)
         .what = "source",
         .space = TWI_SPACE_GLOBAL,
         .bytes = (int32_t)tw_type_size(problem->type),
-        .steps = divide_up(twi_min_i64(problem->width, TWI_LEAF), TWI_LANES),
+        .steps = twi_divide_up(twi_min_i64(problem->width, TWI_LEAF), TWI_LANES),
         .address = fold == TWI_CUDA_SHUFFLE ? value_by_fours : value_by_threads,
     };
     const twi_access sum = {

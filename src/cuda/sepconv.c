@@ -38,11 +38,6 @@ static int64_t line_size(int sum)
     return size[sum];
 }
 
-static int64_t round_up(int64_t value, int64_t multiple)
-{
-    return (value + multiple - 1) / multiple * multiple;
-}
-
 static int64_t lines_bytes(const tw_problem *problem, const layout *l, int sum)
 {
     return l->pitch * (l->rows + problem->window.height - 1) * line_size(sum);
@@ -52,8 +47,8 @@ static int64_t lines_bytes(const tw_problem *problem, const layout *l, int sum)
 static layout lay_out_weights(const tw_problem *problem)
 {
     const size_t size = twi_cuda_value_size(sum_of(problem));
-    layout l = {.column_weights = round_up(problem->window.width * (int64_t)size, 256)};
-    l.lines = l.column_weights + round_up(problem->window.height * (int64_t)size, 256);
+    layout l = {.column_weights = twi_round_up(problem->window.width * (int64_t)size, 256)};
+    l.lines = l.column_weights + twi_round_up(problem->window.height * (int64_t)size, 256);
     return l;
 }
 
@@ -66,13 +61,13 @@ static layout lay_out(const tw_problem *problem)
     /* below any size whose product could overflow */
     l.columns = twi_min_i64(problem->width, (int64_t)1 << 24) * problem->channels;
     l.rows = twi_min_i64(problem->height, (int64_t)1 << 16);
-    l.pitch = round_up(l.columns, 32);
+    l.pitch = twi_round_up(l.columns, 32);
     while (lines_bytes(problem, &l, sum) > scratch_wish && (l.rows > least_rows || l.columns > SMALLEST_COLUMNS)) {
         if (l.rows > least_rows)
             l.rows = twi_max_i64(least_rows, l.rows / 2);
         else
             l.columns = twi_max_i64(SMALLEST_COLUMNS, (l.columns + 1) / 2);
-        l.pitch = round_up(l.columns, 32);
+        l.pitch = twi_round_up(l.columns, 32);
     }
     l.bytes = l.lines + lines_bytes(problem, &l, sum);
     return l;
@@ -221,7 +216,7 @@ static int64_t fused_width(const tw_problem *problem)
 
 static int64_t fused_ring(const tw_problem *problem)
 {
-    return round_up(problem->window.height - 1, STEP) + STEP;
+    return twi_round_up(problem->window.height - 1, STEP) + STEP;
 }
 
 static int64_t fused_strips(const tw_problem *problem)
@@ -254,7 +249,7 @@ static int32_t fused_rows(const tw_context *context, const tw_problem *problem, 
     const int64_t least = 2 * (int64_t)problem->window.height;
     const int64_t wanted = FUSED_WAVES * (int64_t)twi_cuda_state_of(context)->processors;
     const int64_t even = rows / (wanted / fused_strips(problem) + 1) + 1;
-    return (int32_t)round_up(twi_min_i64(rows, twi_max_i64(least, twi_min_i64(even, FUSED_ROWS))), STEP);
+    return (int32_t)twi_round_up(twi_min_i64(rows, twi_max_i64(least, twi_min_i64(even, FUSED_ROWS))), STEP);
 }
 
 /* Beside the taps, lines pass through shared memory. A host image comes in pieces of few rows: too few blocks where

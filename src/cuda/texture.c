@@ -27,7 +27,7 @@ const char *twi_cuda_refuses_texture(const tw_context *context, const tw_problem
 
 static int64_t scratch_pitch(const tw_problem *problem)
 {
-    return (twi_cuda_row_bytes(problem, problem->type) + 255) / 256 * 256;
+    return twi_round_up(twi_cuda_row_bytes(problem, problem->type), 256);
 }
 
 /* Whether the texture's own addressing does the border. */

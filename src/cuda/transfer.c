@@ -127,7 +127,7 @@ static tw_status reserve_rings(twi_cuda_state *state, size_t bytes)
 /* The pitch of the device images: a multiple of 256 suits every kernel. */
 static int64_t device_pitch(int64_t row)
 {
-    return (row + 255) / 256 * 256;
+    return twi_round_up(row, 256);
 }
 
 /* Bytes of a device image with rows of `row` bytes. */
@@ -142,7 +142,7 @@ static int64_t ring_bytes(int64_t row, int64_t height)
     if (!can_stage(row, height))
         return 0;
     const int64_t piece = staged_rows(row, height);
-    const int64_t pieces = (height + piece - 1) / piece;
+    const int64_t pieces = twi_divide_up(height, piece);
     return twi_min_i64(pieces, TWI_CUDA_SLOTS) * piece * row;
 }
 

@@ -96,7 +96,7 @@ static size_t pairs_of(const bench *b, int64_t pair)
     const int64_t most = b->request->graph ? TWI_BENCH_GRAPH : TWI_BENCH_LAUNCHES;
     if (!on_cuda(b))
         goal = twi_min_i64(goal, physical_memory() / 4);
-    const int64_t pairs = twi_max_i64(1, twi_min_i64(most, (goal + pair - 1) / pair));
+    const int64_t pairs = twi_max_i64(1, twi_min_i64(most, twi_divide_up(goal, pair)));
     b->result->beyond_caches = pairs * pair >= goal;
     return (size_t)pairs;
 }

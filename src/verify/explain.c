@@ -211,7 +211,7 @@ typedef struct axis {
 
 static axis axis_of(int64_t outputs, int32_t per_block, int64_t reach, int64_t period)
 {
-    axis a = {(outputs + per_block - 1) / per_block, (reach + per_block - 1) / per_block + 1, TWI_SECTOR};
+    axis a = {twi_divide_up(outputs, per_block), twi_divide_up(reach, per_block) + 1, TWI_SECTOR};
     if (period > 0)
         a.period = period;
     while (period == 0 && a.period > 1 && per_block % (TWI_SECTOR / (a.period / 2)) == 0)
@@ -313,7 +313,7 @@ bool twi_find_explained(tw_op op, const char *name, size_t *index)
 static int64_t pitch_of(const tw_problem *problem, int64_t width, tw_type type)
 {
     enum { PITCH = 256 };
-    return (width * problem->channels * (int64_t)tw_type_size(type) + PITCH - 1) / PITCH * PITCH;
+    return twi_round_up(width * problem->channels * (int64_t)tw_type_size(type), PITCH);
 }
 
 tw_status twi_explain(size_t index, const tw_problem *problem, int32_t block_width, int32_t block_height, bool flat,
