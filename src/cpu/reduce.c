@@ -262,7 +262,7 @@ static tw_status reduce_rows(void *argument, int64_t first, int64_t last, int wo
     reduction r = *(const reduction *)argument;
     const double count = (double)r.plan->problem.width;
     row_room *room = (row_room *)(void *)(r.workers + worker * r.worker_bytes);
-    double sums[CHANNELS];
+    double sums[CHANNELS] = {0};
     for (int64_t y = first; y < last; y++) {
         clear(room->tallies, r.channels);
         for (int64_t piece = 0; piece < r.pieces; piece++) {

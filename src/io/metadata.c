@@ -246,14 +246,13 @@ typedef struct turned {
 
 static void remove_tag(twi_tags *tags, uint16_t id)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < tags->count; i++) {
-        if (tags->list[i].id == id)
-            free(tags->list[i].data);
-        else
-            tags->list[kept++] = tags->list[i];
+    for (size_t i = tags->count; i-- > 0;) {
+        if (tags->list[i].id != id)
+            continue;
+        free(tags->list[i].data);
+        tags->count--;
+        memmove(&tags->list[i], &tags->list[i + 1], (tags->count - i) * sizeof *tags->list);
     }
-    tags->count = kept;
 }
 
 /* The tag if it holds `count` doubles or more. */

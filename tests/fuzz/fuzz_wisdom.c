@@ -49,7 +49,7 @@ static void try_entries(tw_context *context, const uint8_t *data, size_t size)
 {
     char *text = malloc(size + 200);
     size_t lines = 0;
-    require(text);
+    require(text != NULL);
     int head = snprintf(text, 100, "tilewise-wisdom 1\nlibrary %s\n", tw_version());
     memcpy(text + head, data, size);
     for (size_t i = 0; i < size; i++)
