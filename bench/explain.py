@@ -76,8 +76,8 @@ and counts. The rules of the count:
 | shared | an access of a warp | a cycle for each different 4-byte word of the bank with the most; accesses of 8 and 16 bytes by halves and quarters of the warp, two of them at once for loads in which lanes side by side ask for the same |
 | constant | an access of a warp | a cycle for each different word |
 
-The tables compare this with the counters of Nsight Compute, one launch a row, on images whose sizes are no multiple of a
-block's: the blocks at the edges are part of both. {device}; ncu {ncu}. To do it again, on a machine with a GPU:
+The tables compare this with the counters of Nsight Compute, each variant launched once, over the whole image: the blocks at
+its edges, most of them cut by the edge, are part of both. {device}; ncu {ncu}. To do it again, on a machine with a GPU:
 
     cmake --build build --target explain_probe
     bench/explain.py measure build/explain_probe > counters.json
@@ -85,7 +85,7 @@ block's: the blocks at the edges are part of both. {device}; ncu {ncu}. To do it
 
 {summary}
 
-What is not equal, and why:
+In all {equal} of {counts} counts are equal. What is not, and why:
 
 1. **The data stage of the cache** counts, beside what instructions ask for, collisions with data that arrives from
    memory at the same time. Its counters (`l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld` and `_st`,
@@ -98,8 +98,9 @@ What is not equal, and why:
    is unrolled, and the compiler reads several values at a time: fewer cycles can be measured than values are used.
 3. **Neighbours in shared memory** that the source reads one by one, the compiler reads two at a time: half the requests.
 4. **Loops unrolled by the compiler**: where a row ends within a warp's values, some of its threads go round once more than
-   others. The compiler takes four turns at a time and the rest singly, so that the two kinds part, and each makes requests
-   of its own: with 8 and 7 turns, 7 requests more.
+   others. The compiler takes four turns at a time and the rest singly, so that the two kinds part: with 8 and 7 turns each
+   makes requests of its own, 7 more in all; with 7 and 6 turns requests are as many, but touch other sectors. Rows of whole
+   leaves (8192 pixels) have the counts predicted.
 """
 
 
@@ -228,7 +229,9 @@ def table(probe, path):
         lines += table_of(operation, [pair for pair in runs if operation_of(pair[0]) == operation], tallies)
     stage = max(tally.stage for tally in tallies.values())
     summary = "\n".join(summary_of(tallies))
-    print(HEAD.format(device=measured["device"], ncu=measured["ncu"], summary=summary, stage=f"{100 * stage:.1f} %"))
+    counts, equal = (sum(getattr(tally, name) for tally in tallies.values()) for name in ("counts", "equal"))
+    words = {"device": measured["device"], "ncu": measured["ncu"], "summary": summary, "stage": f"{100 * stage:.1f} %"}
+    print(HEAD.format(**words, counts=counts, equal=equal))
     print("\n".join(lines).rstrip())
 
 
