@@ -17,15 +17,12 @@ import sys
 import tempfile
 import time
 import unittest
-import xml.dom.minidom
 import zlib
 
 PROGRAM = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else "build/tilewise")
-SHELLS = ("bash", "zsh", "fish")
 FILTERS = ("box", "correlate", "convolve", "sepconv", "gaussian", "sobel", "scharr", "prewitt", "laplacian", "min", "max",
            "median", "rank", "open", "close", "gradient", "tophat", "blackhat", "transpose", "rotate", "flip", "lut")
 os.environ["TILEWISE_WISDOM"] = ""  # whatever the user has measured
-COMMANDS = (*FILTERS, "scan", "integral", "stats", "verify", "bench", "tune", "explain", "info", "help")
 
 
 def run(*arguments, stdin=b"", **more):
@@ -92,12 +89,6 @@ def tiff_doubles(data, wanted):
         if tag == wanted and kind == 12:
             return list(struct.unpack_from("<%dd" % count, data, value))
     return None
-
-
-def options_of_help(command):
-    """Option -> whether it takes a value, as `tilewise help COMMAND` lists them."""
-    text = run("help", command).stdout.decode()
-    return {name: bool(value) for name, value in re.findall(r"^  (?:-\w, |    )--([a-z]+)( \S+)?", text, re.M)}
 
 
 def wait_for_handler(process, number):
@@ -605,171 +596,6 @@ class Printing(CommandTest):
         self.fails(2, ["explain", "box", "--variant", "reference"], "reference", "not described")
         self.fails(2, ["explain", "box", "--variant", "referense"], "'referense'", "reference")
         self.fails(2, ["explain", "--list", "box", "--svg", "a.svg"], "--svg", "--variant")
-
-
-class Explained(CommandTest):
-    """What variants do to memory, in numbers that can be checked by hand; no GPU is needed, but a build with CUDA."""
-
-    def setUp(self):
-        super().setUp()
-        listed = json.loads(self.works("explain", "--list", "box", "--json"))["variants"]
-        if not any(variant["described"] for variant in listed):
-            self.skipTest("this build describes no variant")
-
-    def explained(self, *line):
-        result = json.loads(self.works("explain", *line, "--json"))
-        self.assertEqual(result["schema"], "tilewise.explain.variant/1")
-        return result
-
-    @staticmethod
-    def access(result, what, memory, direction="load"):
-        (found,) = [a for a in result["accesses"] if (a["what"], a["memory"], a["direction"]) == (what, memory, direction)]
-        return found
-
-    def test_window(self):
-        direct = self.explained("box", "--variant", "direct", "--block", "16x16")
-        source = self.access(direct, "source", "global")
-        self.assertEqual(source["block"]["elements"], 2304)
-        self.assertEqual(source["block"]["requests"], 72)
-        self.assertEqual(direct["global_loads"]["block"], source["block"])
-        self.assertEqual((direct["barriers"], direct["shared_bytes"]), (0, 0))
-        tiled = self.explained("box", "--variant", "tiled", "--block", "16x16")
-        self.assertEqual(self.access(tiled, "source", "global")["block"]["elements"], 324)
-        self.assertEqual(self.access(tiled, "tile", "shared")["block"]["elements"], 2304)
-        self.assertEqual((tiled["barriers"], tiled["shared_bytes"]), (1, 324))
-        five = self.explained("correlate", "--variant", "tiled", "--window", "5", "--dtype", "f32")
-        self.assertEqual(five["shared_bytes"], 4 * 36 * 36)
-        self.assertEqual(self.access(five, "mask", "constant")["request"], {"least": 1, "most": 1})
-        text = self.works("explain", "box", "--variant", "tiled").decode()
-        self.assertRegex(text, r"(?m)^global   load   source +1 \|        11       324 ")
-        self.assertRegex(text, r"(?m)^shared memory +324 bytes a block$")
-        self.assertRegex(text, r"(?m)^registers")
-
-    def test_banks(self):
-        degrees = {"shared": 32, "padded": 1, "swizzled": 1}
-        for variant, degree in degrees.items():
-            tile = self.access(self.explained("transpose", "--dtype", "f32", "--variant", variant), "tile", "shared")
-            self.assertEqual(tile["banks"]["degree"], degree, variant)
-            self.assertEqual(tile["banks"]["lanes"], [0] * 32 if degree == 32 else list(range(32)))
-            self.assertEqual(tile["block"]["cycles"], 32 * degree)
-            self.assertEqual(tile["block"]["conflicts"], 32 * (degree - 1))
-        rows = self.explained("transpose", "--dtype", "f32", "--variant", "rows")
-        self.assertEqual(self.access(rows, "source", "global")["request"], {"least": 4, "most": 4})
-        self.assertEqual(self.access(rows, "output", "global", "store")["request"], {"least": 32, "most": 32})
-        # f32 of a block of 16 columns: two rows of a tile 18 wide, 2 words of which lie in the banks of others
-        tile = self.access(self.explained("box", "--dtype", "f32", "--variant", "tiled"), "tile", "shared")
-        self.assertEqual(tile["banks"]["degree"], 2)
-
-    def test_lanes(self):
-        """A leaf's 128 lanes of 8 bytes are folded in seven steps; neighbours spread those who work over all warps."""
-        folds = {name: self.explained("stats", "--figures", "sum", "--variant", name) for name in
-                 ("neighboured", "interleaved", "shared", "unrolled", "shuffle")}
-        self.assertEqual(self.access(folds["neighboured"], "lanes", "global", "store")["block"]["requests"], 4 + 5 * 4 + 2 + 1)
-        self.assertEqual(self.access(folds["interleaved"], "lanes", "global", "store")["block"]["requests"], 4 + 2 + 6)
-        self.assertEqual([folds[name]["barriers"] for name in folds], [7, 7, 7, 2, 1])
-        self.assertEqual([folds[name]["shared_bytes"] for name in folds], [0, 0, 1024, 1024, 32])
-
-    def test_pixels(self):
-        for pixels, cycles, options in (("different", 32, ()), ("flat", 1, ("--flat",))):
-            result = self.explained("lut", "--variant", "constant", *options)
-            self.assertEqual(result["pixels"], pixels)
-            self.assertEqual(self.access(result, "table", "constant")["request"], {"least": cycles, "most": cycles})
-
-    def test_map(self):
-        self.works("explain", "transpose", "--dtype", "f32", "--variant", "shared", "--svg", "banks.svg")
-        drawn = pathlib.Path("banks.svg").read_text()
-        self.assertEqual(drawn.count('fill="#c0392b"'), 32)
-        self.assertIn("32-way conflict", drawn)
-        xml.dom.minidom.parseString(drawn)
-        self.assertEqual(self.works("explain", "transpose", "--dtype", "f32", "--variant", "shared", "--svg", "-"),
-                         drawn.encode())
-        self.fails(2, ["explain", "box", "--variant", "direct", "--svg", "none.svg"], "none.svg", "direct")
-        self.fails(4, ["explain", "box", "--variant", "tiled", "--svg", "no/such/map.svg"], "no/such/map.svg")
-        self.assertFalse(os.path.exists("none.svg"))
-
-    def test_refusals(self):
-        self.fails(2, ["explain", "box", "--variant", "tiled", "--block", "1024x1024"], "1024x1024", "1024 threads")
-        self.fails(2, ["explain", "flip", "--axis", "both", "--variant", "shared"], "shared", "flip")
-        self.fails(5, ["explain", "box", "--variant", "direct", "--window", "60001"], "smaller window")
-
-
-class Documents(CommandTest):
-    """Help, manual page and completions are made from one table: here they are compared all the same."""
-
-    def test_help(self):
-        overview = self.works("help").decode()
-        self.assertEqual(self.works("--help").decode(), overview)
-        self.assertLess(overview.index("tilewise box photo.png"), overview.index("commands:"))
-        for command in COMMANDS:
-            self.assertRegex(overview, r"(?m)^  %s +\S" % command)
-            text = self.works("help", command)
-            self.assertEqual(text, self.works(command, "--help"))
-            self.assertEqual(text, self.works(command, "-h"))
-            self.assertIn("help", options_of_help(command))
-            for line in text.decode().splitlines():
-                if not line.startswith("  tilewise "):
-                    self.assertLessEqual(len(line), 79, line)
-
-    def test_manual_page(self):
-        page = self.works("help", "--man").decode().replace("\\-", "-")
-        listed = {}
-        for entry in page.split(".SH OPTIONS")[1].split(".SH ")[0].split(".TP\n")[1:]:
-            name, value = re.search(r"\\fB--([a-z]+)\\fR(?: \\fI(\S+)\\fR)?", entry).groups()
-            for command in re.search(r"^\(([a-z, ]+)\)", entry, re.M).group(1).split(", "):
-                self.assertNotIn((command, name), listed)
-                listed[command, name] = value is not None
-        expected = {(c, name): value for c in COMMANDS for name, value in options_of_help(c).items()}
-        self.assertEqual(listed, expected)
-        for code in range(7):
-            self.assertIn("\\fB%d\\fR" % code, page)
-
-    def test_bash_completion(self):
-        script = self.write("completion", self.works("help", "--completion", "bash"))
-
-        def complete(*words):
-            line = 'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _tilewise; printf "%s\\n" "${COMPREPLY[@]}"'
-            done = subprocess.run(["bash", "-c", line, script, *words], capture_output=True, timeout=60, text=True)
-            return set(done.stdout.split())
-
-        self.assertEqual(complete("tilewise", ""), {*COMMANDS, "--help", "--version"})
-        for command in COMMANDS:
-            expected = {"--" + name for name in options_of_help(command)}
-            self.assertEqual(complete("tilewise", command, "--"), expected)
-        self.assertEqual(complete("tilewise", "box", "--border", "re"), {"replicate", "reflect"})
-        self.assertEqual(complete("tilewise", "box", "--border", "=", "mi"), {"mirror"})
-        self.assertEqual(complete("tilewise", "box", "in"), {"in.pgm"})
-        self.assertIn("box", complete("tilewise", "verify", ""))
-        self.assertEqual(complete("tilewise", "help", "in"), {"info", "integral"})
-
-    def test_completed_values_are_legal(self):
-        text = self.works("help", "--completion", "bash").decode()
-        checked = 0
-        for option, words in re.findall(r"^ +box,--([a-z]+)[^)]*\) words='([^']*)'", text, re.M):
-            for word in words.split():
-                value = word + "1" if word.endswith(":") else word
-                error = run("box", "missing.pgm", "out.pgm", "--" + option, value).stderr.decode()
-                self.assertIn("missing.pgm", error, (option, word))
-                checked += 1
-        self.assertGreater(checked, 15)
-
-    def test_fish_and_zsh_completion(self):
-        fish = self.works("help", "--completion", "fish").decode()
-        zsh = self.works("help", "--completion", "zsh").decode()
-        for command in COMMANDS:
-            expected = set(options_of_help(command))
-            found = re.findall(r"__fish_seen_subcommand_from %s' -l ([a-z]+)" % command, fish)
-            self.assertEqual(set(found), expected)
-            part = re.search(r"^    %s\)\n(.*?);;" % command, zsh, re.M | re.S).group(1)
-            self.assertEqual(set(re.findall(r"['{,]--([a-z]+)[=}\[]", part)), expected)
-
-    def test_completions_are_sound_scripts(self):
-        for shell in SHELLS:
-            script = self.write("completion." + shell, self.works("help", "--completion", shell))
-            try:
-                done = subprocess.run([shell, "-n", script], capture_output=True, timeout=60)
-            except FileNotFoundError:
-                continue
-            self.assertEqual((done.returncode, done.stderr), (0, b""), shell)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ usage: test_cli_tune.py PROGRAM [TEST...]; the tests run in folders of their own
 
 import json
 import os
-import pathlib
 import re
 import resource
 import subprocess
