@@ -14,7 +14,7 @@ enum {
     CHANNELS = 4,
     LARGEST = 8,               /* bytes of an element */
     PIECE = 8 * TWI_SCAN_TILE, /* pixels that are stored at a time */
-    SPANS_A_THREAD = 4,        /* of the whole image, before their sums are made */
+    SPANS_A_THREAD = 16,       /* of the whole image, before their sums are made */
     STRIP = 1024               /* columns, in elements, that a thread takes */
 };
 
