@@ -53,7 +53,7 @@ static twi_bench_result result_of(int64_t side, bool cuda)
 }
 
 /* The page, which the caller frees; without a page the test is skipped, as gnuplot is not there. */
-static char *page_of(bool cuda, size_t count)
+static char *page_of(const char *operation, bool cuda, size_t count)
 {
     const tw_device_info device = {"A <device> & more", "of some kind"};
     twi_args args = {.report = folder, .threads = 2};
@@ -61,7 +61,7 @@ static char *page_of(bool cuda, size_t count)
     char path[4096];
     char *page = NULL;
     size_t size = 0;
-    args.operands[0] = "box";
+    args.operands[0] = operation;
     if (twi_plot_ready() != TWI_EXIT_DONE)
         skip();
     for (size_t i = 0; i < count; i++)
@@ -114,7 +114,7 @@ static void a_page_is_sound(const char *page, int plots, int others)
 
 static void a_page_of_cuda_has_every_section(void **state)
 {
-    char *page = page_of(true, SIZES);
+    char *page = page_of("box", true, SIZES);
     (void)state;
     a_page_is_sound(page, 4, maps());
     assert_int_equal(strstr(page, "Banks of shared memory") != NULL, maps());
@@ -126,7 +126,7 @@ static void a_page_of_cuda_has_every_section(void **state)
 
 static void a_page_of_the_cpu_has_no_round_trip(void **state)
 {
-    char *page = page_of(false, SIZES);
+    char *page = page_of("box", false, SIZES);
     (void)state;
     a_page_is_sound(page, 3, 0);
     assert_null(strstr(page, "Kernel and round trip"));
@@ -135,9 +135,18 @@ static void a_page_of_the_cpu_has_no_round_trip(void **state)
 
 static void one_size_is_enough(void **state)
 {
-    char *page = page_of(true, 1);
+    char *page = page_of("box", true, 1);
     (void)state;
     a_page_is_sound(page, 4, maps());
+    free(page);
+}
+
+static void a_part_of_a_command_has_its_summary(void **state)
+{
+    char *page = page_of("histogram", false, 1);
+    (void)state;
+    assert_non_null(strstr(page, "bench histogram"));
+    assert_non_null(strstr(page, twi_commands[TWI_STATS].summary));
     free(page);
 }
 
@@ -160,6 +169,7 @@ int main(void)
         cmocka_unit_test(a_page_of_cuda_has_every_section),
         cmocka_unit_test(a_page_of_the_cpu_has_no_round_trip),
         cmocka_unit_test(one_size_is_enough),
+        cmocka_unit_test(a_part_of_a_command_has_its_summary),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -49,14 +49,18 @@ static twi_exit missing(int reason)
     return twi_complain(TWI_EXIT_NO, "gnuplot cannot be started: %s", strerror(reason));
 }
 
-/* What it said on stderr, as far as a line goes. */
+/* What it said on stderr, in one line. */
 static twi_exit failed(FILE *errors)
 {
     char text[400] = "";
     rewind(errors);
-    const size_t length = fread(text, 1, sizeof text - 1, errors);
+    size_t length = fread(text, 1, sizeof text - 1, errors);
+    for (size_t i = 0; i < length; i++)
+        text[i] = text[i] == '\n' ? ' ' : text[i];
+    while (length > 0 && text[length - 1] == ' ')
+        length--;
     text[length] = '\0';
-    return twi_complain(TWI_EXIT_NO, "gnuplot failed: %s", length > 0 ? text + strspn(text, " \n") : "it said nothing");
+    return twi_complain(TWI_EXIT_NO, "gnuplot failed: %s", length > 0 ? text + strspn(text, " ") : "it said nothing");
 }
 
 /* Runs it on the script, from its start; the output comes as a file. */

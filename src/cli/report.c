@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/banks.h"
+#include "cli/recipe.h"
 #include "cli/report.h"
 #include "cli/wisdom.h"
 
@@ -443,11 +444,14 @@ static const struct {
 static twi_exit put_page(const twi_bench_report *report, FILE *page)
 {
     const char *name = operation(report);
+    twi_command_id filter = TWI_BENCH;
+    tw_op op = TW_OP_BOX;
     (void)fprintf(page,
                   "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>tilewise bench %s"
                   "</title>\n%s</head>\n<body>\n<h1>tilewise bench %s</h1>\n<p class=\"soft\">",
                   name, head, name);
-    put_text(twi_find_command(name)->summary, page);
+    if (twi_find_filter(name, &filter, &op)) /* a name such as histogram is a part of a command's */
+        put_text(twi_commands[filter].summary, page);
     (void)fputs("</p>\n", page);
     put_facts(report, page);
     for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++) {
