@@ -2,6 +2,8 @@
 #ifndef TWI_CLI_H
 #define TWI_CLI_H
 
+#include <stdio.h>
+
 #include "tilewise.h"
 #include "io/io.h"
 
@@ -47,6 +49,9 @@ twi_exit twi_read_input(const struct twi_args *args, twi_io_image *input, tw_ima
 /* The problem that args->operands[0] and the options describe, for commands that read no image. Its arrays are the
    recipe's, which is to be freed in any case. On failure the line has been printed. */
 twi_exit twi_describe_problem(const struct twi_args *args, struct twi_recipe *recipe, tw_problem *problem);
+
+/* Writes what `put` prints to a file that appears whole or not at all. On failure the line has been printed. */
+twi_exit twi_write_page(const char *path, twi_exit (*put)(const void *subject, FILE *page), const void *subject);
 
 /* The commands: each does its work, prints its own failure and returns the exit code. */
 twi_exit twi_command_filter(const struct twi_args *args);

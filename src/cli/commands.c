@@ -1,6 +1,7 @@
 /* What commands share, and `tilewise help`. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -187,4 +188,23 @@ twi_exit twi_command_help(const twi_args *args)
         twi_print_help(command);
     }
     return TWI_EXIT_DONE;
+}
+
+twi_exit twi_write_page(const char *path, twi_exit (*put)(const void *subject, FILE *page), const void *subject)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *page = open_memstream(&text, &size);
+    if (!page)
+        return twi_complain(TWI_EXIT_MEMORY, "out of memory: %s", path);
+    twi_exit code = put(subject, page);
+    const bool whole = ferror(page) == 0;
+    if ((fclose(page) != 0 || !whole) && code == TWI_EXIT_DONE)
+        code = twi_complain(TWI_EXIT_MEMORY, "out of memory: %s", path);
+    if (code == TWI_EXIT_DONE) {
+        const twi_io_status status = twi_io_write_bytes(path, text, size);
+        code = status == TWI_IO_OK ? TWI_EXIT_DONE : twi_complain_io(status);
+    }
+    free(text);
+    return code;
 }

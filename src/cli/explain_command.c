@@ -1,7 +1,6 @@
 /* `tilewise explain`: which variants there are, and what one of them does to memory. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/banks.h"
@@ -328,27 +327,18 @@ static json_t *json_explanation(const tw_variant_info *info, const twi_explanati
 
 /* ---- The map ------------------------------------------------------------------------------------- */
 
+static twi_exit put_map(const void *explanation, FILE *page)
+{
+    twi_banks_draw(explanation, page);
+    return TWI_EXIT_DONE;
+}
+
 static twi_exit write_map(const char *path, const tw_variant_info *info, const twi_explanation *e)
 {
-    char *text = NULL;
-    size_t size = 0;
     if (!twi_banks_any(e))
         return twi_complain(TWI_EXIT_USAGE, "--svg %s: variant %s uses no shared memory, whose banks could be drawn",
                             path, info->name);
-    FILE *out = open_memstream(&text, &size);
-    if (!out)
-        return twi_complain(TWI_EXIT_MEMORY, "out of memory: a map of banks");
-    twi_banks_draw(e, out);
-    const bool whole = ferror(out) == 0;
-    twi_exit code = TWI_EXIT_DONE;
-    if (fclose(out) != 0 || !whole)
-        code = twi_complain(TWI_EXIT_MEMORY, "out of memory: a map of banks");
-    if (code == TWI_EXIT_DONE) {
-        const twi_io_status status = twi_io_write_bytes(path, text, size);
-        code = status == TWI_IO_OK ? TWI_EXIT_DONE : twi_complain_io(status);
-    }
-    free(text);
-    return code;
+    return twi_write_page(path, put_map, e);
 }
 
 /* ---- The command --------------------------------------------------------------------------------- */

@@ -441,8 +441,9 @@ static const struct {
     {"How it was measured", NULL, put_method},  {"All figures", NULL, put_figures},
 };
 
-static twi_exit put_page(const twi_bench_report *report, FILE *page)
+static twi_exit put_page(const void *subject, FILE *page)
 {
+    const twi_bench_report *report = subject;
     const char *name = operation(report);
     twi_command_id filter = TWI_BENCH;
     tw_op op = TW_OP_BOX;
@@ -482,19 +483,5 @@ twi_exit twi_report_path(const twi_args *args, bool cuda, char *path, size_t siz
 
 twi_exit twi_report_write(const twi_bench_report *report, const char *path)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *page = open_memstream(&text, &size);
-    if (!page)
-        return twi_complain(TWI_EXIT_MEMORY, "out of memory: a page");
-    twi_exit code = put_page(report, page);
-    const bool whole = ferror(page) == 0;
-    if ((fclose(page) != 0 || !whole) && code == TWI_EXIT_DONE)
-        code = twi_complain(TWI_EXIT_MEMORY, "out of memory: a page");
-    if (code == TWI_EXIT_DONE) {
-        const twi_io_status status = twi_io_write_bytes(path, text, size);
-        code = status == TWI_IO_OK ? TWI_EXIT_DONE : twi_complain_io(status);
-    }
-    free(text);
-    return code;
+    return twi_write_page(path, put_page, report);
 }
