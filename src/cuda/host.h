@@ -56,7 +56,7 @@ typedef struct twi_cuda_state {
     void *device_dst;
     size_t device_src_bytes;
     size_t device_dst_bytes;
-    void *ring_in;       /* page-locked, TWI_CUDA_SLOTS pieces */
+    void *ring_in; /* page-locked, TWI_CUDA_SLOTS pieces */
     void *ring_out;
     size_t ring_bytes; /* of each */
 
