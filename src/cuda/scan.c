@@ -3,6 +3,8 @@
 #include "cuda/host.h"
 #include "cuda/scan_kernels.h"
 
+_Static_assert((int)TWI_CUDA_SCAN_TYPES == (int)TWI_CUDA_TYPES, "the types of pixels");
+
 typedef const void *const kernel_table[TWI_CUDA_OUTS];
 
 static int sum_of(const tw_problem *problem)
@@ -128,7 +130,7 @@ static double cost_fast(const tw_context *context, const tw_problem *problem)
     return 5000 + 0.00026 * bytes_of(problem);
 }
 
-static tw_status load_pair(const tw_plan *plan, kernel_table kernels[2][TWI_CUDA_TYPES])
+static tw_status load_pair(const tw_plan *plan, kernel_table kernels[2][TWI_CUDA_SCAN_TYPES])
 {
     for (int i = 0; i < 2; i++)
         TWI_TRY(twi_cuda_load_kernel(plan, kernels[i][plan->problem.type][sum_of(&plan->problem)], 0));

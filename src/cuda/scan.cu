@@ -112,7 +112,7 @@ __global__ void __launch_bounds__(CHUNK) scan_rows(const twi_cuda_scan scan)
 
 #define KERNEL(SCHEME, T, O) (const void *)scan_rows<SCHEME, T, O, O>
 #define TABLE(SCHEME)                                                                                                  \
-    extern "C" const void *const twi_cuda_scan_##SCHEME[TWI_CUDA_TYPES][TWI_CUDA_OUTS] = {                             \
+    extern "C" const void *const twi_cuda_scan_##SCHEME[TWI_CUDA_SCAN_TYPES][TWI_CUDA_OUTS] = {                        \
         {KERNEL(SCHEME, uint8_t, uint32_t), KERNEL(SCHEME, uint8_t, uint64_t), KERNEL(SCHEME, uint8_t, double)},       \
         {KERNEL(SCHEME, uint16_t, uint32_t), KERNEL(SCHEME, uint16_t, uint64_t), KERNEL(SCHEME, uint16_t, double)},    \
         {KERNEL(SCHEME, int16_t, uint32_t), KERNEL(SCHEME, int16_t, uint64_t), KERNEL(SCHEME, int16_t, double)},       \

@@ -2,6 +2,8 @@
 #ifndef TWI_SCAN_CUH
 #define TWI_SCAN_CUH
 
+#include <string.h>
+
 #include "core/exact.h"
 #include "cuda/scan_kernels.h"
 

@@ -311,7 +311,7 @@ __global__ void __launch_bounds__(32 * WARPS, sizeof(T) == 8 ? 1 : 2) scan_chain
              (const void *)KERNEL<ALIGNED, float, float, double>},                                                     \
             {nullptr, nullptr, (const void *)KERNEL<ALIGNED, double, double, double>, nullptr},                        \
     }
-extern "C" const void *const twi_cuda_scan_lines[2][TWI_CUDA_TYPES][TWI_CUDA_OUTS] = {KERNELS(scan_lines, false),
-                                                                                      KERNELS(scan_lines, true)};
-extern "C" const void *const twi_cuda_scan_chained[2][TWI_CUDA_TYPES][TWI_CUDA_OUTS] = {KERNELS(scan_chained, false),
-                                                                                        KERNELS(scan_chained, true)};
+extern "C" const void *const twi_cuda_scan_lines[2][TWI_CUDA_SCAN_TYPES][TWI_CUDA_OUTS] = {KERNELS(scan_lines, false),
+                                                                                           KERNELS(scan_lines, true)};
+extern "C" const void *const twi_cuda_scan_chained[2][TWI_CUDA_SCAN_TYPES][TWI_CUDA_OUTS] = {
+    KERNELS(scan_chained, false), KERNELS(scan_chained, true)};

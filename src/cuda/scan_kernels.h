@@ -1,8 +1,8 @@
-/* The arguments and tables of scan's kernels. */
-#ifndef TWI_CUDA_SCAN_KERNELS_H
-#define TWI_CUDA_SCAN_KERNELS_H
+/* The kernels of scan, for the host code: their arguments and tables of their addresses. */
+#ifndef TWI_SCAN_KERNELS_H
+#define TWI_SCAN_KERNELS_H
 
-#include "cuda/cuda.h"
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -30,21 +30,22 @@ typedef struct twi_cuda_scan {
 
 /* What dst has; signed integers count as unsigned ones. */
 enum { TWI_CUDA_SUM_32, TWI_CUDA_SUM_64, TWI_CUDA_SUM_DOUBLE, TWI_CUDA_SUM_FLOAT, TWI_CUDA_OUTS };
-/* The rows of the tables: pixels by type, then sums of 32 and 64 bits, for the second direction of an integral. */
-enum { TWI_CUDA_FROM_32 = TWI_CUDA_TYPES, TWI_CUDA_FROM_64, TWI_CUDA_INS };
+/* The rows of the tables: pixels by their type's number, then sums of 32 and 64 bits, for the second direction of an
+   integral. */
+enum { TWI_CUDA_SCAN_TYPES = 6, TWI_CUDA_FROM_32 = TWI_CUDA_SCAN_TYPES, TWI_CUDA_FROM_64, TWI_CUDA_INS };
 
 /* scan_fast.cu. Lines: a line has blockDim.x / 32 warps, each of which makes TWI_CUDA_SCAN_WARP sums at a time, and a
    block has blockDim.y lines; chained: a block of 512 threads a span. [1]: a line is one row of one channel, in both
    images aligned for four elements at a time, 16 bytes at most, and a multiple of four long. NULL: none. */
 enum { TWI_CUDA_SCAN_TILES = 8, TWI_CUDA_SCAN_WARP = TWI_CUDA_SCAN_TILES * 128, TWI_CUDA_SCAN_WARPS = 16 };
-extern const void *const twi_cuda_scan_lines[2][TWI_CUDA_TYPES][TWI_CUDA_OUTS];
-extern const void *const twi_cuda_scan_chained[2][TWI_CUDA_TYPES][TWI_CUDA_OUTS];
+extern const void *const twi_cuda_scan_lines[2][TWI_CUDA_SCAN_TYPES][TWI_CUDA_OUTS];
+extern const void *const twi_cuda_scan_chained[2][TWI_CUDA_SCAN_TYPES][TWI_CUDA_OUTS];
 
 /* scan.cu: a block of so many threads a line, integers alone. */
 enum { TWI_CUDA_SCAN_CHUNK = 1024 };
-extern const void *const twi_cuda_scan_hillis[TWI_CUDA_TYPES][TWI_CUDA_OUTS];
-extern const void *const twi_cuda_scan_blelloch[TWI_CUDA_TYPES][TWI_CUDA_OUTS];
-extern const void *const twi_cuda_scan_shuffle[TWI_CUDA_TYPES][TWI_CUDA_OUTS];
+extern const void *const twi_cuda_scan_hillis[TWI_CUDA_SCAN_TYPES][TWI_CUDA_OUTS];
+extern const void *const twi_cuda_scan_blelloch[TWI_CUDA_SCAN_TYPES][TWI_CUDA_OUTS];
+extern const void *const twi_cuda_scan_shuffle[TWI_CUDA_SCAN_TYPES][TWI_CUDA_OUTS];
 
 /* scan_columns.cu: a block of 32 x TWI_CUDA_SCAN_WARPS threads has 32 columns. */
 extern const void *const twi_cuda_scan_columns[TWI_CUDA_INS][TWI_CUDA_OUTS];
