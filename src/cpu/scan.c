@@ -1,8 +1,8 @@
 /*
  * scan and integral on the CPU: how lines are cut among threads. Rows and columns go to one thread each. Of a line that
  * is the whole image, all threads first find the totals of some spans, then make the sums of these, which are still in
- * the caches. An integral goes by bands of TWI_GROUP rows: their running sums stay in the caches until columns are
- * summed.
+ * the caches. An integral goes by bands of whole groups of rows: their running sums stay in the caches until columns
+ * are summed.
  */
 #include <string.h>
 
@@ -15,6 +15,7 @@ enum {
     LARGEST = 8,               /* bytes of an element */
     PIECE = 8 * TWI_SCAN_TILE, /* pixels that are stored at a time */
     SPANS_A_THREAD = 16,       /* of the whole image, before their sums are made */
+    BAND_BYTES = 4 << 20,      /* of running sums of rows, if that is a group of them at least */
     STRIP = 1024               /* columns, in elements, that a thread takes */
 };
 
@@ -273,6 +274,7 @@ static tw_status sum_columns(void *argument, int64_t first, int64_t last, int wo
 
 /* Where the scratch's parts lie. */
 typedef struct layout {
+    int64_t rows; /* of a band: whole groups */
     int64_t lines_at;
     int64_t groups_at;
     int64_t total;
@@ -281,8 +283,9 @@ typedef struct layout {
 static bool lay_out(const tw_problem *problem, layout *l)
 {
     const int64_t elements = problem->width * problem->channels;
-    *l = (layout){0};
-    return twi_add_area(&l->total, elements, (int64_t)TWI_GROUP * LARGEST, &l->lines_at) &&
+    const int64_t groups = twi_max_i64(1, BAND_BYTES / LARGEST / TWI_GROUP / elements);
+    *l = (layout){.rows = groups * TWI_GROUP};
+    return twi_add_area(&l->total, elements, l->rows * LARGEST, &l->lines_at) &&
            twi_add_area(&l->total, elements, LARGEST, &l->groups_at);
 }
 
@@ -320,8 +323,8 @@ tw_status twi_integral_run(const tw_plan *plan, const twi_job *job, const twi_sc
     b.down.stream = twi_output_streams(problem, elements);
     memset(b.down.groups, 0, (size_t)(elements * LARGEST));
     memset(job->dst.data, 0, (size_t)(job->dst.width * problem->channels * size));
-    for (int64_t top = 0; top < problem->height; top += TWI_GROUP) {
-        const int64_t rows = twi_min_i64(TWI_GROUP, problem->height - top);
+    for (int64_t top = 0; top < problem->height; top += l.rows) {
+        const int64_t rows = twi_min_i64(l.rows, problem->height - top);
         b.along.src.data = (char *)job->src.data + top * job->src.pitch;
         b.along.src.height = b.along.dst.height = rows;
         b.down.src = b.along.dst;
