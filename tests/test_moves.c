@@ -222,6 +222,33 @@ static void filters_refuse_the_elements_of_results(void **state)
     }
 }
 
+/* Sizes that follow from a wrong argument would mislead. */
+static void arguments_are_judged_before_sizes(void **state)
+{
+    tw_problem problem;
+    picture src = make_picture(8, 4, 1, TW_F32, 0);
+    picture dst = make_picture(8, 4, 1, TW_F32, 0);
+    picture counts = make_picture(256, 1, 1, TW_U64, 0);
+    (void)state;
+    assert_refused(tw_transpose_problem(&src.image, &dst.image, (tw_turn)9, &problem), TW_ERROR_ARGUMENT, "turn 9");
+    assert_refused(tw_histogram_problem(&src.image, &counts.image, &problem), TW_ERROR_ARGUMENT, "u8 or u16");
+    free_picture(&src);
+    free_picture(&dst);
+    free_picture(&counts);
+}
+
+/* Their pixels are not there, and nothing asks for them. */
+static void the_longest_sides_have_no_integral(void **state)
+{
+    double pixel = 0;
+    tw_problem problem;
+    const tw_image src = {(void *)1, INT64_MAX, 1, INT64_MAX, 1, TW_U8, TW_HOST};
+    const tw_image dst = {&pixel, 1, 1, sizeof pixel, 1, TW_F64, TW_HOST};
+    (void)state;
+    assert_int_equal(tw_integral_type(&src), TW_ELEMENT_COUNT);
+    assert_refused(tw_integral_problem(&src, &dst, &problem), TW_ERROR_LIMIT, "may exceed");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +259,8 @@ int main(void)
         cmocka_unit_test(plans_keep_their_table),
         cmocka_unit_test(wrong_tables_are_named),
         cmocka_unit_test(filters_refuse_the_elements_of_results),
+        cmocka_unit_test(arguments_are_judged_before_sizes),
+        cmocka_unit_test(the_longest_sides_have_no_integral),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

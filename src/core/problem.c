@@ -172,7 +172,8 @@ bool twi_sums_fit(const tw_problem *problem)
     if (TWI_BIT(problem->type) & TWI_FLOATS)
         return true;
     const twi_range in = twi_range_of(problem->type);
-    return summed(problem) * in.low >= out.low && summed(problem) * in.high <= out.high;
+    /* by division: the product of a problem's sides may be as long as 126 bits */
+    return summed(problem) <= out.high / in.high && (in.low == 0 || summed(problem) <= out.low / in.low);
 }
 
 static tw_status check_sums(const tw_problem *problem)
@@ -231,9 +232,9 @@ void twi_out_shape(const tw_problem *problem, int64_t *width, int64_t *height)
         *width = 1;
     if (problem->op == TW_OP_HISTOGRAM || (problem->op == TW_OP_REDUCE && problem->axis != TW_AXIS_X))
         *height = 1;
-    if (problem->op == TW_OP_INTEGRAL) {
-        *width += 1;
-        *height += 1;
+    if (problem->op == TW_OP_INTEGRAL) { /* of the longest sides no image can be made */
+        *width += *width < INT64_MAX;
+        *height += *height < INT64_MAX;
     }
 }
 
@@ -288,9 +289,9 @@ tw_status twi_problem_complete(const tw_image *src, const tw_image *dst, tw_prob
     problem->memory = src->memory;
     if (!rules[problem->op].window)
         problem->window = (tw_window){1, 1, 0, 0};
+    TWI_TRY(twi_problem_check(problem));
     twi_out_shape(problem, &width, &height);
-    TWI_TRY(twi_images_check(src, dst, width, height, &problem->in_place));
-    return twi_problem_check(problem);
+    return twi_images_check(src, dst, width, height, &problem->in_place);
 }
 
 int64_t twi_footprint_count(const tw_window *window, const uint8_t *footprint)
