@@ -101,6 +101,14 @@ class Metadata(CommandTest):
         self.assertEqual(tiff_doubles(self.read("out.tif"), TIES),
                          [3.0, 0.0, 0.0, 7.0, 8.0, 0.0, 2.0, 5.0, 0.0, 9.0, 6.0, 0.0])
 
+    def test_what_cannot_be_turned_is_dropped(self):
+        for doubles in ({SCALE: [10.0, 20.0, 0.0]}, {SCALE: [1.0, 2.0], TIES: [0.0] * 5}, {MATRIX: [1.0] * 15}):
+            with self.subTest(doubles=doubles):
+                self.write("in.tif", tiff([ROWS], doubles))
+                self.works("transpose", "in.tif", "out.tif")
+                for tag in (SCALE, TIES, MATRIX):
+                    self.assertIsNone(tiff_doubles(self.read("out.tif"), tag))
+
     def exif(self, orientation):
         """A block with a maker's name, an orientation and a resolution of 300 x 100 an inch."""
         entries = [(0x10f, 2, 4, 0x636261), (0x112, 3, 1, orientation), (0x11a, 5, 1, 74), (0x11b, 5, 1, 82),

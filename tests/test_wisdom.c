@@ -356,6 +356,16 @@ static bool stop_at(void *user, double done)
     return --*left > 0;
 }
 
+/* A billion rows of a byte, each with a pitch of 256: a part stands for them. */
+static void a_narrow_image_takes_no_more_memory(void **state)
+{
+    tw_context *context = cpu_context();
+    const tw_problem problem = mean_of(1, 1000000000, TW_U8, 1);
+    (void)state;
+    assert_ok(tw_tune(context, &problem, NULL, 0, NULL));
+    tw_context_destroy(context);
+}
+
 static void tuning_can_be_stopped(void **state)
 {
     tw_context_options options = tw_context_defaults();
@@ -385,6 +395,7 @@ int main(void)
         cmocka_unit_test(another_version_is_told_apart_from_damage),
         cmocka_unit_test(the_oldest_of_too_many_entries_goes),
         cmocka_unit_test(tuning_wants_arguments_and_leaves_no_progress),
+        cmocka_unit_test(a_narrow_image_takes_no_more_memory),
         cmocka_unit_test(tuning_can_be_stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

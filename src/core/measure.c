@@ -1,4 +1,5 @@
 /* tw_tune: which variant is the fastest, by trying them on images of the problem's kind. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,7 +77,7 @@ static tw_problem stand_in(const tw_context *context, const tw_problem *problem)
 {
     tw_problem measured = *problem;
     const double row = (double)problem->width * problem->channels * (double)tw_type_size(problem->type);
-    const int64_t rows = (int64_t)((double)most_bytes / row);
+    const int64_t rows = (int64_t)((double)most_bytes / fmax(row, 256)); /* no pitch is shorter */
     measured.memory = context->backend->id == TW_CUDA ? TW_DEVICE : TW_HOST;
     measured.in_place = false;
     measured.height = twi_min_i64(problem->height, twi_max_i64(rows, problem->window.height));

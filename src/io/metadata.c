@@ -328,6 +328,12 @@ static bool turn_geo(twi_tags *geo, turned t)
         turn_matrix(matrix->data, &t);
     for (size_t point = 0; points && point + 6 <= points->count; point += 6)
         turn_point(points->data, point, &t);
+    /* what could not be turned would be wrong: a scale without a point, tags of too few numbers */
+    remove_tag(geo, TWI_TAG_PIXEL_SCALE);
+    if (!matrix)
+        remove_tag(geo, TWI_TAG_TRANSFORMATION);
+    if (!points)
+        remove_tag(geo, TWI_TAG_TIE_POINTS);
     return true;
 }
 
