@@ -20,7 +20,8 @@ enum { BATCH = 4 }; /* thresholds at a time, which share the loads of the source
 #else
 #define WIDTH 16
 #endif
-typedef int8_t bytes __attribute__((vector_size(WIDTH)));
+typedef int8_t bytes __attribute__((vector_size(WIDTH)));   /* what is compared */
+typedef uint8_t counts __attribute__((vector_size(WIDTH))); /* what is added up, and may wrap */
 typedef uint16_t words __attribute__((vector_size(WIDTH)));
 enum { PARTS = TWI_ORDER_VECTOR / WIDTH };
 #undef WIDTH
@@ -33,23 +34,23 @@ typedef struct beyond {
 
 /* The columns of the windows of row 0, but for its last one. Bytes are lowered by 128, to be compared as signed ones.
  */
-static void count_first(const tile_u8 *tile, bytes first, bytes *columns)
+static void count_first(const tile_u8 *tile, bytes first, counts *columns)
 {
     const int64_t height = tile->setup->height;
     const int64_t length = tile->length * PARTS;
     for (int64_t x = 0; x < length; x++) {
         const bytes *from = (const bytes *)(const void *)tile->source + length + x;
-        bytes count[BATCH] = {{0}};
+        counts count[BATCH] = {{0}};
         for (int64_t y = 1; y < height; y++, from += length)
             for (int k = 0; k < BATCH; k++)
-                count[k] -= *from > first + (int8_t)k;
+                count[k] -= (counts)(*from > first + (int8_t)k);
         for (int k = 0; k < BATCH; k++)
             columns[x * BATCH + k] = count[k];
     }
 }
 
 /* From the row before to row y. The row before the first holds nothing above any threshold. */
-static void count_next(const tile_u8 *tile, bytes first, int64_t y, bytes *columns)
+static void count_next(const tile_u8 *tile, bytes first, int64_t y, counts *columns)
 {
     const int64_t length = tile->length * PARTS;
     const bytes *leave = (const bytes *)(const void *)tile->source + y * length;
@@ -57,14 +58,14 @@ static void count_next(const tile_u8 *tile, bytes first, int64_t y, bytes *colum
     for (int64_t x = 0; x < length; x++) {
         const bytes in = enter[x];
         const bytes out = leave[x];
-        bytes *count = columns + x * BATCH;
+        counts *count = columns + x * BATCH;
         for (int k = 0; k < BATCH; k++)
-            count[k] = count[k] - (in > first + (int8_t)k) + (out > first + (int8_t)k);
+            count[k] += (counts)(out > first + (int8_t)k) - (counts)(in > first + (int8_t)k);
     }
 }
 
 /* Along a row: windows of at most 255 positions. Sums are lowered by 128. */
-static beyond raise_narrow(const tile_u8 *tile, const bytes *columns, bytes *result, beyond found)
+static beyond raise_narrow(const tile_u8 *tile, const counts *columns, counts *result, beyond found)
 {
     const twi_order_setup *setup = tile->setup;
     const int64_t strip = setup->strip * PARTS;
@@ -73,20 +74,20 @@ static beyond raise_narrow(const tile_u8 *tile, const bytes *columns, bytes *res
     const bytes zero = {0};
     const bytes least = zero + (int8_t)(setup->width * setup->height - setup->rank - 1 - 128);
     for (int64_t channel = 0; channel < step; channel++) {
-        bytes sum[BATCH];
+        counts sum[BATCH];
         for (int k = 0; k < BATCH; k++)
-            sum[k] = zero + (int8_t)INT8_MIN;
+            sum[k] = (counts){0} + 128;
         for (int64_t x = channel; x < channel + behind; x += step)
             for (int k = 0; k < BATCH; k++)
                 sum[k] += columns[x * BATCH + k];
         for (int64_t x = channel; x < strip; x += step) {
-            const bytes *leave = columns + x * BATCH;
-            const bytes *enter = leave + behind * BATCH;
-            bytes value = result[x];
+            const counts *leave = columns + x * BATCH;
+            const counts *enter = leave + behind * BATCH;
+            counts value = result[x];
             for (int k = 0; k < BATCH; k++) {
                 sum[k] += enter[k];
-                const bytes above = sum[k] > least;
-                value -= above;
+                const bytes above = (bytes)sum[k] > least;
+                value -= (counts)above;
                 found.every = k == 0 ? found.every & above : found.every;
                 found.some = k == BATCH - 1 ? found.some | above : found.some;
                 sum[k] -= leave[k];
@@ -98,7 +99,7 @@ static beyond raise_narrow(const tile_u8 *tile, const bytes *columns, bytes *res
 }
 
 /* The same for up to 65535 positions: sums of the even and of the odd bytes. */
-static beyond raise_wide(const tile_u8 *tile, const bytes *columns, bytes *result, beyond found)
+static beyond raise_wide(const tile_u8 *tile, const counts *columns, counts *result, beyond found)
 {
     const twi_order_setup *setup = tile->setup;
     const int64_t strip = setup->strip * PARTS;
@@ -117,14 +118,14 @@ static beyond raise_wide(const tile_u8 *tile, const bytes *columns, bytes *resul
             }
         }
         for (int64_t x = channel; x < strip; x += step) {
-            const bytes *leave = columns + x * BATCH;
-            const bytes *enter = leave + behind * BATCH;
-            bytes value = result[x];
+            const counts *leave = columns + x * BATCH;
+            const counts *enter = leave + behind * BATCH;
+            counts value = result[x];
             for (int k = 0; k < BATCH; k++) {
                 even[k] += (words)enter[k] & low;
                 odd[k] += (words)enter[k] >> 8;
                 const bytes above = (bytes)(((words)(even[k] > least) & low) | ((words)(odd[k] > least) & ~low));
-                value -= above;
+                value -= (counts)above;
                 found.every = k == 0 ? found.every & above : found.every;
                 found.some = k == BATCH - 1 ? found.some | above : found.some;
                 even[k] -= (words)leave[k] & low;
@@ -143,11 +144,11 @@ static beyond raise_batch(const tile_u8 *tile, int threshold)
     const bytes zero = {0};
     const bytes first = zero + (int8_t)(threshold - 128);
     const bool narrow = setup->width * setup->height <= UINT8_MAX;
-    bytes *columns = (bytes *)(void *)tile->room;
+    counts *columns = (counts *)(void *)tile->room;
     beyond found = {.some = zero, .every = ~zero};
     count_first(tile, first, columns);
     for (int64_t y = 0; y < tile->rows; y++) {
-        bytes *result = (bytes *)(void *)tile->result + y * setup->strip * PARTS;
+        counts *result = (counts *)(void *)tile->result + y * setup->strip * PARTS;
         count_next(tile, first, y, columns);
         found = narrow ? raise_narrow(tile, columns, result, found) : raise_wide(tile, columns, result, found);
     }
@@ -178,7 +179,7 @@ static void compute_thresholds(const tile_u8 *tile)
     const int64_t covered = (tile->rows + tile->setup->height) * tile->length * PARTS;
     const int64_t outputs = tile->rows * tile->setup->strip * PARTS;
     bytes *source = (bytes *)(void *)tile->source;
-    bytes *result = (bytes *)(void *)tile->result;
+    counts *result = (counts *)(void *)tile->result;
     int low = guess(tile);
     const bytes half = (bytes){0} + (int8_t)INT8_MIN;
     memset(source, 0, (size_t)tile->length * TWI_ORDER_VECTOR);
@@ -195,7 +196,7 @@ static void compute_thresholds(const tile_u8 *tile)
         every = !is_some(~raise_batch(tile, low).every);
     }
     for (int64_t i = 0; i < outputs; i++)
-        result[i] += (int8_t)low;
+        result[i] += (uint8_t)low;
 }
 
 static void run_thresholds(const twi_order_setup *setup, const twi_job *job)
