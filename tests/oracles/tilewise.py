@@ -118,23 +118,23 @@ class Tilewise:
     """A context; every filter returns a new array."""
 
     def __init__(self, path, threads):
-        self.library = ctypes.CDLL(path)
-        self.library.tw_error_message.restype = ctypes.c_char_p
+        self.functions = ctypes.CDLL(path)
+        self.functions.tw_error_message.restype = ctypes.c_char_p
         self.context = ctypes.c_void_p()
         options = ContextOptions(backend=CPU, threads=threads)
-        self.check(self.library.tw_context_create(ctypes.byref(options), ctypes.byref(self.context)))
+        self.check(self.functions.tw_context_create(ctypes.byref(options), ctypes.byref(self.context)))
 
     def close(self):
-        self.library.tw_context_destroy(self.context)
+        self.functions.tw_context_destroy(self.context)
 
     def check(self, status):
         if status != 0:
-            raise Refused(self.library.tw_error_message().decode())
+            raise Refused(self.functions.tw_error_message().decode())
 
     def call(self, function, image, result, *arguments):
         """function(context, src, dst, arguments...)"""
         source, target = image_of(image), image_of(result)
-        self.check(getattr(self.library, function)(self.context, ctypes.byref(source), ctypes.byref(target),
+        self.check(getattr(self.functions, function)(self.context, ctypes.byref(source), ctypes.byref(target),
                                                    *arguments))
         return result
 
@@ -191,7 +191,7 @@ class Tilewise:
 
     def percentile(self, image, footprint, border, percentile, anchor=None):
         count = np.prod(footprint) if isinstance(footprint, tuple) else np.count_nonzero(footprint)
-        rank_of = self.library.tw_percentile_rank
+        rank_of = self.functions.tw_percentile_rank
         rank_of.restype = ctypes.c_int64
         rank = rank_of(ctypes.c_int64(int(count)), ctypes.c_double(percentile))
         return self.rank(image, footprint, border, rank, anchor)
@@ -230,11 +230,11 @@ class Tilewise:
 
     def derivative_mask(self, derivative, along_y):
         mask = np.empty((3, 3), np.int32)
-        self.check(self.library.tw_derivative_mask(DERIVATIVES.index(derivative), int(along_y),
+        self.check(self.functions.tw_derivative_mask(DERIVATIVES.index(derivative), int(along_y),
                                                    ctypes.c_void_p(mask.ctypes.data)))
         return mask
 
     def footprint(self, shape, width, height):
         result = np.empty((height, width), np.uint8)
-        self.check(self.library.tw_footprint(SHAPES.index(shape), width, height, ctypes.c_void_p(result.ctypes.data)))
+        self.check(self.functions.tw_footprint(SHAPES.index(shape), width, height, ctypes.c_void_p(result.ctypes.data)))
         return result
