@@ -5,7 +5,6 @@ usage: test_cli_report.py PROGRAM [TEST...]; the tests run in folders of their o
 
 import os
 import re
-import shutil
 import sys
 import unittest
 
@@ -24,7 +23,6 @@ class ReportTest(CommandTest):
         (self.folder / "bin/gnuplot").chmod(0o755)
         return {**os.environ, "PATH": "%s:%s" % (self.folder / "bin", os.environ["PATH"])}
 
-    @unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
     def test_the_page(self):
         text = self.works(*LINE, "--size", "600x300", "--report", "a/b", "--dtype", "u16").decode()
         self.assertTrue(text.endswith("Report: a/b/bench-box-cpu.html\n"))
@@ -35,7 +33,6 @@ class ReportTest(CommandTest):
             self.assertIn(words, page)
         self.assertEqual(os.listdir(self.folder / "a/b"), ["bench-box-cpu.html"])
 
-    @unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
     def test_the_users_own_settings_do_not_count(self):
         self.write(".gnuplot", b"exit status 7\n")
         self.works(*LINE, "--report", ".", env={**os.environ, "HOME": str(self.folder)})
