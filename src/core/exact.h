@@ -137,6 +137,16 @@ TWI_EXACT uint64_t twi_unkey_f64(int64_t key)
     return key < 0 ? (uint64_t)key ^ 0x7fffffffffffffffu : (uint64_t)key;
 }
 
+/* The element that a key of f64 stands for. */
+TWI_EXACT double twi_value_of_key(int64_t key)
+{
+    union {
+        uint64_t bits;
+        double value;
+    } element = {twi_unkey_f64(key)};
+    return element.value;
+}
+
 /* ---- Mean of floats ---------------------------------------------------------------------------- */
 
 /*

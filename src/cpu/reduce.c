@@ -99,14 +99,6 @@ static demand demand_of(const tw_problem *problem)
 
 /* ---- Records ------------------------------------------------------------------------------------- */
 
-static double value_of(int64_t key)
-{
-    const uint64_t bits = twi_unkey_f64(key);
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 static double mean_of(const reduction *r, tally *t, double count)
 {
     if (r->want.exact)
@@ -122,8 +114,8 @@ static void make_record(const reduction *r, tally *t, double count, twi_stats *s
     stats->sum_low = (uint64_t)t->exact;
     stats->sum_high = (int64_t)(t->exact >> 64);
     stats->var = t->squares / count;
-    stats->min = value_of(t->lowest);
-    stats->max = value_of(t->highest);
+    stats->min = twi_value_of_key(t->lowest);
+    stats->max = twi_value_of_key(t->highest);
     stats->argmin_x = t->lowest_x;
     stats->argmin_y = t->lowest_y;
     stats->argmax_x = t->highest_x;

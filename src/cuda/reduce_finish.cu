@@ -21,11 +21,6 @@ static __device__ __forceinline__ whole nothing()
     return w;
 }
 
-static __device__ __forceinline__ double value_of(int64_t key)
-{
-    return __longlong_as_double((int64_t)twi_unkey_f64(key));
-}
-
 /* Writes the record, or in the first of two looks its mean. */
 static __device__ void finish(const twi_cuda_finish &f, const whole &w, double sum, double squares, int64_t record,
                               int64_t channel)
@@ -43,8 +38,8 @@ static __device__ void finish(const twi_cuda_finish &f, const whole &w, double s
     stats.sum_low = (uint64_t)w.exact;
     stats.sum_high = (int64_t)(w.exact >> 64);
     stats.var = squares / f.count;
-    stats.min = value_of(w.tally.lowest);
-    stats.max = value_of(w.tally.highest);
+    stats.min = twi_value_of_key(w.tally.lowest);
+    stats.max = twi_value_of_key(w.tally.highest);
     stats.argmin_x = w.tally.lowest_at % f.width;
     stats.argmin_y = w.tally.lowest_at / f.width;
     stats.argmax_x = w.tally.highest_at % f.width;

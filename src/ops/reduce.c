@@ -99,14 +99,6 @@ static int64_t key_of(const part *p, int64_t x, int64_t y)
     return twi_key_f64(bits);
 }
 
-static double value_of(int64_t key)
-{
-    const uint64_t bits = twi_unkey_f64(key);
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 static void find_extremes(const part *p, twi_stats *stats)
 {
     int64_t lowest = key_of(p, p->left, p->top);
@@ -129,8 +121,8 @@ static void find_extremes(const part *p, twi_stats *stats)
             }
         }
     }
-    stats->min = value_of(lowest);
-    stats->max = value_of(highest);
+    stats->min = twi_value_of_key(lowest);
+    stats->max = twi_value_of_key(highest);
 }
 
 static void find_sums(const part *p, twi_stats *stats)
