@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 
 #include "testing_io.h"
 #include "io/format.h"
@@ -350,24 +351,47 @@ static void stdin_and_stdout_are_files_too(void **state)
     twi_io_free(&image);
 }
 
+/* As a signal does to two writers in a process of its own. `ended`: one of them has given up, and its name is taken. */
+static void clean_up_two(bool ended)
+{
+    twi_sink sinks[2];
+    char temporary[64];
+    bool sound = twi_sink_open(in_folder("a.png"), &sinks[0]) == TWI_IO_OK &&
+                 twi_sink_open(in_folder("b.png"), &sinks[1]) == TWI_IO_OK && files_in(io_folder) == 2;
+    if (sound && ended) {
+        sound = twi_sink_close(&sinks[0], TWI_IO_INPUT) == TWI_IO_INPUT && files_in(io_folder) == 1;
+        (void)snprintf(temporary, sizeof temporary, ".a.png.%ld.0.tmp", (long)getpid());
+        write_file(in_folder(temporary), "x", 1);
+    }
+    twi_io_cleanup();
+    _exit(sound ? 0 : 1);
+}
+
 static void a_signal_leaves_no_temporary_file(void **state)
 {
     (void)state;
-    twi_sink sink;
+    for (int ended = 0; ended <= 1; ended++) {
+        int result = -1;
+        char temporary[64];
+        const pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0)
+            clean_up_two(ended == 1);
+        assert_int_equal(waitpid(child, &result, 0), child);
+        assert_int_equal(result, 0);
+        assert_int_equal(files_in(io_folder), ended);
+        (void)snprintf(temporary, sizeof temporary, ".a.png.%ld.0.tmp", (long)child);
+        assert_int_equal(unlink(in_folder(temporary)), ended - 1);
+    }
+}
+
+static void a_temporary_file_of_others_is_not_in_the_way(void **state)
+{
+    (void)state;
     const char *path = in_folder("a.png");
     char temporary[64];
-    twi_io_cleanup();
-    assert_io_ok(twi_sink_open(path, &sink));
     (void)snprintf(temporary, sizeof temporary, ".a.png.%ld.0.tmp", (long)getpid());
-    assert_int_equal(access(in_folder(temporary), F_OK), 0);
-    twi_io_cleanup();
-    assert_int_equal(files_in(io_folder), 0);
-    assert_int_equal(twi_sink_close(&sink, TWI_IO_INPUT), TWI_IO_INPUT);
-    /* nothing is in progress any more: a later file of that name is not ours */
     write_file(in_folder(temporary), "x", 1);
-    twi_io_cleanup();
-    assert_int_equal(files_in(io_folder), 1);
-    /* nor is it in the way */
     twi_io_image image = noise_image(4, 4, 1, TW_U8);
     assert_io_ok(twi_io_write(path, NULL, &image, NULL));
     assert_int_equal(files_in(io_folder), 2);
@@ -439,6 +463,7 @@ int main(void)
         cmocka_unit_test(a_fifo_gets_the_file),
         cmocka_unit_test(stdin_and_stdout_are_files_too),
         cmocka_unit_test(a_signal_leaves_no_temporary_file),
+        cmocka_unit_test(a_temporary_file_of_others_is_not_in_the_way),
         cmocka_unit_test(two_writers_of_a_name_do_not_mix),
         cmocka_unit_test(a_long_name_is_written),
         cmocka_unit_test(sizes_that_cannot_be_are_refused),

@@ -93,8 +93,9 @@ typedef struct twi_sink {
     /* private to sink.c */
     bool standard; /* stdout, which stays open */
     int fd;
-    char *target;    /* NULL: written in place (stdout, devices, pipes) */
-    char *temporary; /* beside it */
+    char *target;          /* NULL: written in place (stdout, devices, pipes) */
+    char *temporary;       /* beside it */
+    struct twi_sink *next; /* that has a temporary file */
     uint8_t *buffer;
     size_t used;
 } twi_sink;

@@ -87,7 +87,8 @@ twi_io_status twi_io_read_bytes(const char *path, size_t most, char **bytes, siz
 /* Writes a whole file as twi_io_write() does. */
 twi_io_status twi_io_write_bytes(const char *path, const void *bytes, size_t size);
 
-/* Removes the temporary file of a write in progress, if any: the one call that a signal handler may make. */
+/* Removes the temporary files of all writes in progress, of any thread: the one call that a signal handler may make,
+   and the last of this header's before the process ends. */
 void twi_io_cleanup(void);
 
 /* The calling thread's last failure, one sentence that begins with the file's name. */

@@ -1,7 +1,9 @@
 /* A file in the making: written beside its target and renamed onto it, so that it appears whole or not at all. */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,46 +16,86 @@
 
 enum { BUFFER_BYTES = 1 << 18, NAME_KEPT = 200, MOST_ATTEMPTS = 1000 };
 
-/* The temporary file that a signal must remove. Its text is only changed while `pending` is 0. */
-static char pending_path[PATH_MAX];
-static atomic_int pending; /* 0: free, 1: being set, 2: set */
+/* ---- Files in the making ---------------------------------------------------------------------- */
+
+/* The sinks that have a temporary file, of all threads: what a signal must remove. */
+static twi_sink *pending;
+static atomic_flag held = ATOMIC_FLAG_INIT; /* guards `pending` */
+
+/* Waits as a signal handler may. */
+static void hold(void)
+{
+    while (atomic_flag_test_and_set(&held))
+        (void)poll(NULL, 0, 1);
+}
+
+/* With the thread's signals blocked: a handler would wait for what its own thread holds. */
+static void hold_quietly(sigset_t *before)
+{
+    sigset_t all;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, before);
+    hold();
+}
+
+static void let_go(const sigset_t *before)
+{
+    atomic_flag_clear(&held);
+    (void)pthread_sigmask(SIG_SETMASK, before, NULL);
+}
 
 void twi_io_cleanup(void)
 {
-    if (atomic_load(&pending) == 2)
-        (void)unlink(pending_path);
+    hold(); /* and never let go: from here on no thread makes a file */
+    for (const twi_sink *sink = pending; sink; sink = sink->next)
+        (void)unlink(sink->temporary);
 }
 
-static void remember(const char *path)
+/* Opens the temporary file, which is remembered before a signal can come. 0, or the reason. */
+static int make_temporary(twi_sink *sink, mode_t mode)
 {
-    int expected = 0;
-    /* a path too long to be kept is too long to have been opened */
-    if (strlen(path) < sizeof pending_path && atomic_compare_exchange_strong(&pending, &expected, 1)) {
-        memcpy(pending_path, path, strlen(path) + 1);
-        atomic_store(&pending, 2);
+    sigset_t before;
+    hold_quietly(&before);
+    sink->fd = open(sink->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    const int reason = sink->fd >= 0 ? 0 : errno;
+    if (reason == 0) {
+        sink->next = pending;
+        pending = sink;
     }
+    let_go(&before);
+    return reason;
 }
 
-static void forget(const char *path)
+static void forget_temporary(twi_sink *sink)
 {
-    if (atomic_load(&pending) == 2 && strcmp(pending_path, path) == 0)
-        atomic_store(&pending, 0);
+    sigset_t before;
+    hold_quietly(&before);
+    for (twi_sink **at = &pending; *at; at = &(*at)->next) {
+        if (*at == sink) {
+            *at = sink->next;
+            break;
+        }
+    }
+    let_go(&before);
+    free(sink->temporary);
+    sink->temporary = NULL;
 }
+
+/* ---- Opening and closing ----------------------------------------------------------------------- */
 
 /* Closes and frees everything; the temporary file, if it is still there, goes. */
 static void drop(twi_sink *sink)
 {
     if (sink->temporary) {
         (void)unlink(sink->temporary);
-        forget(sink->temporary);
+        forget_temporary(sink);
     }
     if (sink->fd >= 0 && !sink->standard)
         (void)close(sink->fd);
     free(sink->target);
-    free(sink->temporary);
     free(sink->buffer);
     sink->fd = -1;
-    sink->target = sink->temporary = NULL;
+    sink->target = NULL;
     sink->buffer = NULL;
 }
 
@@ -84,15 +126,11 @@ static int try_temporary(twi_sink *sink, int attempt, mode_t mode)
     sink->temporary = temporary_name(sink->target, attempt);
     if (!sink->temporary)
         return ENOMEM;
-    /* before the file exists: a signal may come at any moment */
-    remember(sink->temporary);
-    sink->fd = open(sink->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    if (sink->fd >= 0)
-        return 0;
-    const int reason = errno;
-    forget(sink->temporary);
-    free(sink->temporary);
-    sink->temporary = NULL;
+    const int reason = make_temporary(sink, mode);
+    if (reason != 0) {
+        free(sink->temporary);
+        sink->temporary = NULL;
+    }
     return reason;
 }
 
@@ -239,9 +277,7 @@ static int commit(twi_sink *sink)
         return 0;
     if (rename(sink->temporary, sink->target) != 0)
         return errno;
-    forget(sink->temporary);
-    free(sink->temporary);
-    sink->temporary = NULL;
+    forget_temporary(sink);
     sync_folder(sink->target);
     return 0;
 }
