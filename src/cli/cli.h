@@ -37,14 +37,14 @@ twi_exit twi_require_device(const struct twi_args *args);
 /* Checks the names in `variants`, split by commas; if *backend is auto, it becomes the one that has them all. */
 twi_exit twi_check_variants(const char *variants, tw_op op, tw_backend *backend);
 
-/* Opens the device that --device and --variant ask for. `variants` is a list split by commas or NULL;
-   progress may be NULL. On failure the line has been printed. */
-twi_exit twi_open_context(const struct twi_args *args, tw_op op, tw_progress progress, void *user,
+/* Opens the device that --device and --variant ask for, with so many CPU threads (0: all). `op`: the operation that
+   --variant is of; progress may be NULL. On failure the line has been printed. */
+twi_exit twi_open_context(const struct twi_args *args, tw_op op, int threads, tw_progress progress, void *user,
                           tw_context **context);
 
-/* Reads the input that args->operands[0], --page and --view name; `src` is a part of `input`, which is to be freed in
-   any case. On failure the line has been printed. */
-twi_exit twi_read_input(const struct twi_args *args, twi_io_image *input, tw_image *src);
+/* Reads the file, as --page and --view say; `src` is a part of `input`, which is to be freed in any case. On failure
+   the line has been printed. */
+twi_exit twi_read_input(const struct twi_args *args, const char *path, twi_io_image *input, tw_image *src);
 
 /* The problem that args->operands[0] and the options describe, for commands that read no image. Its arrays are the
    recipe's, which is to be freed in any case. On failure the line has been printed. */

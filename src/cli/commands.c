@@ -69,12 +69,13 @@ twi_exit twi_require_device(const twi_args *args)
     return twi_complain(TWI_EXIT_DEVICE, "--device cuda: %s", tw_cuda_reason());
 }
 
-twi_exit twi_open_context(const twi_args *args, tw_op op, tw_progress progress, void *user, tw_context **context)
+twi_exit twi_open_context(const twi_args *args, tw_op op, int threads, tw_progress progress, void *user,
+                          tw_context **context)
 {
     tw_context_options options = tw_context_defaults();
     options.backend = args->backend;
     options.device = args->device;
-    options.threads = args->threads;
+    options.threads = threads;
     options.progress = progress;
     options.progress_user = user;
     twi_exit result = twi_require_device(args);
@@ -100,10 +101,9 @@ static uint64_t memory_bound(void)
     return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page / 2 : UINT64_MAX;
 }
 
-/* Reads the input; *src is the part of it that is asked for. */
-twi_exit twi_read_input(const twi_args *args, twi_io_image *input, tw_image *src)
+twi_exit twi_read_input(const twi_args *args, const char *path, twi_io_image *input, tw_image *src)
 {
-    const twi_io_status status = twi_io_read(args->operands[0], args->page, memory_bound(), input);
+    const twi_io_status status = twi_io_read(path, args->page, memory_bound(), input);
     if (status != TWI_IO_OK)
         return twi_complain_io(status);
     *src = input->image;

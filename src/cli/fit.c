@@ -118,19 +118,14 @@ static twi_exit invent_table(const tw_image *src, twi_matrix *table)
 
 static twi_exit fit_table(const twi_args *args, const tw_image *src, tw_type asked, twi_recipe *recipe)
 {
-    twi_matrix table = {0};
-    twi_exit result;
+    twi_matrix table = recipe->table_read; /* whose values stay the recipe's */
+    twi_matrix invented = {0};
     if (src->type != TW_U8 && src->type != TW_U16)
         return twi_complain(TWI_EXIT_USAGE, "lut takes u8 and u16 images: this one is %s", tw_type_name(src->type));
-    if (args->table) {
-        const twi_io_status status = twi_io_matrix_read(args->table, 65536, &table);
-        result = status == TWI_IO_OK ? check_table(args, &table, src) : twi_complain_option("table", status);
-    } else {
-        result = invent_table(src, &table);
-    }
+    twi_exit result = table.values ? check_table(args, &table, src) : invent_table(src, &invented);
     if (result == TWI_EXIT_DONE)
-        result = set_table(&table, src, asked, recipe);
-    twi_io_matrix_free(&table);
+        result = set_table(table.values ? &table : &invented, src, asked, recipe);
+    twi_io_matrix_free(&invented);
     return result;
 }
 

@@ -325,6 +325,19 @@ static twi_exit take_flip(const twi_args *args, twi_recipe *recipe)
     return TWI_EXIT_DONE;
 }
 
+/* ---- Tables -------------------------------------------------------------------------------------- */
+
+static twi_exit take_table(const twi_args *args, bool invent, twi_recipe *recipe)
+{
+    if (!args->table && !invent)
+        return twi_complain(TWI_EXIT_USAGE, "lut needs --table: the name of a file, text or .npy");
+    if (!args->table)
+        return TWI_EXIT_DONE; /* which one, the image's type says */
+    const twi_io_status status = twi_io_matrix_read(args->table, 65536, &recipe->table_read);
+    recipe->memory[1] = recipe->table_read.values;
+    return status == TWI_IO_OK ? TWI_EXIT_DONE : twi_complain_option("table", status);
+}
+
 /* ---- All ----------------------------------------------------------------------------------------- */
 
 static const struct {
@@ -404,9 +417,7 @@ twi_exit twi_recipe_take(const twi_args *args, twi_command_id filter, bool inven
     case TWI_STATS:
         return TWI_EXIT_DONE;
     case TWI_LUT:
-        return args->table || invent
-                   ? TWI_EXIT_DONE
-                   : twi_complain(TWI_EXIT_USAGE, "lut needs --table: the name of a file, text or .npy");
+        return take_table(args, invent, recipe);
     default:
         return take_order(args, filter, recipe);
     }

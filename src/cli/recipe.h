@@ -14,6 +14,7 @@ typedef struct twi_recipe {
     const uint8_t *footprint; /* NULL: the whole window */
     int64_t rank;             /* median and rank */
     tw_turn turn;             /* transpose, rotate and flip; 0 for other filters */
+    twi_matrix table_read;    /* lut: the numbers of --table; no values without one */
     void *memory[2];          /* what the arrays lie in */
 
     /* what twi_recipe_fit() adds */

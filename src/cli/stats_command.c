@@ -4,23 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/json.h"
 #include "cli/progress.h"
-#include "cli/recipe.h"
+#include "cli/stats.h"
 
-/* What the command holds while it works. */
-typedef struct stats {
-    const twi_args *args;
-    tw_axis lines;
-    twi_io_image input;
-    tw_image src; /* the input, or its --view */
-    twi_progress progress;
-    tw_context *context;
-    tw_image records; /* of type TW_STATS */
-    tw_image counts;  /* of the histogram; no data without --histogram */
-} stats;
+/* ---- Stages -------------------------------------------------------------------------------------- */
 
-/* ---- Work ---------------------------------------------------------------------------------------- */
+static tw_axis lines_of(const twi_args *args)
+{
+    return args->lines == TW_AXIS_COUNT ? TW_AXIS_ALL : args->lines;
+}
+
+twi_exit twi_stats_read(twi_stats *s)
+{
+    return twi_read_input(s->args, s->from, &s->input, &s->src);
+}
 
 /* Memory for an image without gaps. */
 static twi_exit make_image(int64_t width, int64_t height, int32_t channels, tw_type type, tw_image *image)
@@ -30,40 +27,22 @@ static twi_exit make_image(int64_t width, int64_t height, int32_t channels, tw_t
     return image->data ? TWI_EXIT_DONE : twi_complain(TWI_EXIT_MEMORY, "out of memory: the results");
 }
 
-static tw_status run(const stats *s, const tw_problem *problem, const tw_image *dst)
+static twi_exit reduce(twi_stats *s, twi_engine *engine)
 {
-    const tw_plan_options options = {
-        .variant = s->args->variant, .block_width = s->args->block_width, .block_height = s->args->block_height};
-    tw_plan *plan = NULL;
-    tw_status status = tw_plan_create(s->context, problem, &options, &plan);
-    if (status == TW_OK)
-        status = tw_plan_run(plan, &s->src, dst);
-    tw_plan_destroy(plan);
-    return status;
-}
-
-static twi_exit reduce(stats *s)
-{
-    const tw_reduce_params params = {s->lines, s->args->figures};
+    const tw_reduce_params params = {lines_of(s->args), s->args->figures};
     const int64_t width = params.axis == TW_AXIS_Y ? s->src.width : 1;
     const int64_t height = params.axis == TW_AXIS_X ? s->src.height : 1;
     tw_problem problem;
-    twi_exit result = make_image(width, height, s->src.channels, TW_STATS, &s->records);
+    const twi_exit result = make_image(width, height, s->src.channels, TW_STATS, &s->records);
     if (result != TWI_EXIT_DONE)
         return result;
     tw_status status = tw_reduce_problem(&s->src, &s->records, &params, &problem);
-    if (status != TW_OK)
-        return twi_complain_status(status);
-    const bool shown = twi_progress_start(s->args, 1, &s->progress);
-    result = twi_open_context(s->args, TW_OP_REDUCE, shown ? twi_progress_report : NULL, &s->progress, &s->context);
-    if (result != TWI_EXIT_DONE)
-        return result;
-    status = run(s, &problem, &s->records);
-    twi_progress_end();
+    if (status == TW_OK)
+        status = twi_engine_run(engine, &problem, &s->src, &s->records, 1);
     return status == TW_OK ? TWI_EXIT_DONE : twi_complain_status(status);
 }
 
-static twi_exit count_values(stats *s)
+static twi_exit count_values(twi_stats *s, twi_engine *engine)
 {
     const int64_t values = s->src.type == TW_U8 ? 256 : 65536;
     if (s->src.type != TW_U8 && s->src.type != TW_U16)
@@ -72,18 +51,31 @@ static twi_exit count_values(stats *s)
     const twi_exit result = make_image(values, 1, s->src.channels, TW_U64, &s->counts);
     if (result != TWI_EXIT_DONE)
         return result;
-    const tw_status status = tw_histogram(s->context, &s->src, &s->counts);
+    const tw_status status = tw_histogram(engine->context, &s->src, &s->counts);
     return status == TW_OK ? TWI_EXIT_DONE : twi_complain_status(status);
+}
+
+twi_exit twi_stats_compute(twi_stats *s, twi_engine *engine)
+{
+    const twi_exit result = reduce(s, engine);
+    return result == TWI_EXIT_DONE && s->args->histogram ? count_values(s, engine) : result;
+}
+
+void twi_stats_free(twi_stats *s)
+{
+    free(s->records.data);
+    free(s->counts.data);
+    twi_io_free(&s->input);
 }
 
 /* ---- Figures as text and as JSON ------------------------------------------------------------------- */
 
-static bool is_float(const stats *s)
+static bool is_float(const twi_stats *s)
 {
     return s->src.type == TW_F32 || s->src.type == TW_F64;
 }
 
-static const tw_stats *record_of(const stats *s, int64_t line, int32_t channel)
+static const tw_stats *record_of(const twi_stats *s, int64_t line, int32_t channel)
 {
     return (const tw_stats *)s->records.data + line * s->src.channels + channel;
 }
@@ -117,7 +109,7 @@ static json_t *json_number(double value)
 }
 
 /* Numbers of 64 bits as numbers, larger sums as their digits. */
-static json_t *json_sum(const stats *s, const tw_stats *record)
+static json_t *json_sum(const twi_stats *s, const tw_stats *record)
 {
     char digits[48];
     if (is_float(s))
@@ -128,12 +120,12 @@ static json_t *json_sum(const stats *s, const tw_stats *record)
     return json_string(digits);
 }
 
-static json_t *json_extreme(const stats *s, double value)
+static json_t *json_extreme(const twi_stats *s, double value)
 {
     return is_float(s) ? json_number(value) : json_integer((json_int_t)value);
 }
 
-static json_t *json_figure(const stats *s, unsigned figure, const tw_stats *record)
+static json_t *json_figure(const twi_stats *s, unsigned figure, const tw_stats *record)
 {
     switch (figure) {
     case TW_FIGURE_SUM:
@@ -158,29 +150,29 @@ static json_t *json_figure(const stats *s, unsigned figure, const tw_stats *reco
 }
 
 /* Words without their quotes. */
-static void print_figure(const stats *s, unsigned figure, const tw_stats *record)
+static void print_figure(const twi_stats *s, unsigned figure, const tw_stats *record, FILE *out)
 {
     json_t *value = json_figure(s, figure, record);
     if (json_is_string(value))
-        fputs(json_string_value(value), stdout);
+        (void)fputs(json_string_value(value), out);
     else
-        (void)json_dumpf(value, stdout, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(17));
+        (void)json_dumpf(value, out, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(17));
     json_decref(value);
 }
 
 /* ---- Output ---------------------------------------------------------------------------------------- */
 
-static int64_t line_count(const stats *s)
+static int64_t line_count(const twi_stats *s)
 {
     return s->records.width * s->records.height;
 }
 
-static json_t *json_channel(const stats *s, int32_t channel)
+static json_t *json_channel(const twi_stats *s, int32_t channel)
 {
     json_t *object = json_object();
     for (int i = 0; twi_figure_name(i); i++) {
         const unsigned figure = 1u << i;
-        json_t *list = s->lines == TW_AXIS_ALL ? NULL : json_array();
+        json_t *list = lines_of(s->args) == TW_AXIS_ALL ? NULL : json_array();
         if (!(s->args->figures & figure)) {
             json_decref(list);
             continue;
@@ -201,86 +193,99 @@ static json_t *json_channel(const stats *s, int32_t channel)
     return object;
 }
 
-static twi_exit print_json(const stats *s)
+json_t *twi_stats_json(const twi_stats *s)
 {
     json_t *channels = json_array();
     for (int32_t channel = 0; channel < s->src.channels; channel++)
         (void)json_array_append_new(channels, json_channel(s, channel));
-    return twi_print_json_exact(json_pack("{s:s, s:I, s:I, s:s, s:o}", "schema", "tilewise.stats/1", "width",
-                                          (json_int_t)s->src.width, "height", (json_int_t)s->src.height, "dtype",
-                                          tw_type_name(s->src.type), "channels", channels));
+    return json_pack("{s:s, s:I, s:I, s:s, s:o}", "schema", "tilewise.stats/1", "width", (json_int_t)s->src.width,
+                     "height", (json_int_t)s->src.height, "dtype", tw_type_name(s->src.type), "channels", channels);
 }
 
 /* A line a record and channel, below the names of its columns. */
-static void print_lines(const stats *s)
+static void print_lines(const twi_stats *s, FILE *out)
 {
-    const tw_axis lines = s->lines;
-    printf("%s%schannel",
-           lines == TW_AXIS_ALL ? ""
-           : lines == TW_AXIS_X ? "row"
-                                : "column",
-           lines == TW_AXIS_ALL ? "" : "\t");
+    const tw_axis lines = lines_of(s->args);
+    (void)fprintf(out, "%s%schannel",
+                  lines == TW_AXIS_ALL ? ""
+                  : lines == TW_AXIS_X ? "row"
+                                       : "column",
+                  lines == TW_AXIS_ALL ? "" : "\t");
     for (int i = 0; twi_figure_name(i); i++)
         if (s->args->figures & 1u << i)
-            printf("\t%s", twi_figure_name(i));
-    putchar('\n');
+            (void)fprintf(out, "\t%s", twi_figure_name(i));
+    (void)putc('\n', out);
     for (int64_t line = 0; line < line_count(s); line++) {
         for (int32_t channel = 0; channel < s->src.channels; channel++) {
             if (lines != TW_AXIS_ALL)
-                printf("%" PRId64 "\t", line);
-            printf("%d", (int)channel);
+                (void)fprintf(out, "%" PRId64 "\t", line);
+            (void)fprintf(out, "%d", (int)channel);
             for (int i = 0; twi_figure_name(i); i++) {
                 if (!(s->args->figures & 1u << i))
                     continue;
-                putchar('\t');
-                print_figure(s, 1u << i, record_of(s, line, channel));
+                (void)putc('\t', out);
+                print_figure(s, 1u << i, record_of(s, line, channel), out);
             }
-            putchar('\n');
+            (void)putc('\n', out);
         }
     }
 }
 
-static void print_counts(const stats *s)
+static void print_counts(const twi_stats *s, FILE *out)
 {
     const uint64_t *counts = s->counts.data;
-    printf("\nvalue");
+    (void)fprintf(out, "\nvalue");
     for (int32_t channel = 0; channel < s->src.channels; channel++)
-        printf("\tcount %d", (int)channel);
-    putchar('\n');
+        (void)fprintf(out, "\tcount %d", (int)channel);
+    (void)putc('\n', out);
     for (int64_t value = 0; value < s->counts.width; value++) {
-        printf("%" PRId64, value);
+        (void)fprintf(out, "%" PRId64, value);
         for (int32_t channel = 0; channel < s->src.channels; channel++)
-            printf("\t%" PRIu64, counts[value * s->src.channels + channel]);
-        putchar('\n');
+            (void)fprintf(out, "\t%" PRIu64, counts[value * s->src.channels + channel]);
+        (void)putc('\n', out);
     }
 }
 
-/* ---- The whole ----------------------------------------------------------------------------------- */
-
-static twi_exit work(stats *s)
+void twi_stats_print(const twi_stats *s, FILE *out)
 {
-    twi_exit result = twi_read_input(s->args, &s->input, &s->src);
+    print_lines(s, out);
+    if (s->counts.data)
+        print_counts(s, out);
+}
+
+/* ---- A single file --------------------------------------------------------------------------------- */
+
+static twi_exit compute(twi_stats *s)
+{
+    twi_progress progress;
+    twi_engine engine;
+    const bool shown = twi_progress_start(s->args, s->args->histogram ? 2 : 1, &progress);
+    twi_exit result = twi_engine_open(s->args, TW_OP_REDUCE, s->args->threads, shown ? twi_progress_report : NULL,
+                                      &progress, &engine);
     if (result == TWI_EXIT_DONE)
-        result = reduce(s);
-    if (result == TWI_EXIT_DONE && s->args->histogram)
-        result = count_values(s);
+        result = twi_stats_compute(s, &engine);
+    twi_progress_end();
+    twi_engine_close(&engine);
+    return result;
+}
+
+static twi_exit work(twi_stats *s)
+{
+    twi_exit result = twi_stats_read(s);
+    if (result == TWI_EXIT_DONE)
+        result = compute(s);
     if (result != TWI_EXIT_DONE)
         return result;
     if (s->args->json)
-        return print_json(s);
-    print_lines(s);
-    if (s->counts.data)
-        print_counts(s);
+        return twi_print_json_exact(twi_stats_json(s));
+    twi_stats_print(s, stdout);
     return TWI_EXIT_DONE;
 }
 
 twi_exit twi_command_stats(const twi_args *args)
 {
-    stats s = {.args = args, .lines = args->lines == TW_AXIS_COUNT ? TW_AXIS_ALL : args->lines};
+    twi_stats s = {.args = args, .from = args->operands[0]};
     const twi_exit result = work(&s);
-    tw_context_destroy(s.context);
-    free(s.records.data);
-    free(s.counts.data);
-    twi_io_free(&s.input);
+    twi_stats_free(&s);
     return result;
 }

@@ -1,0 +1,54 @@
+/* Engines: a context and its plans. */
+#include "cli/engine.h"
+
+twi_exit twi_engine_open(const twi_args *args, tw_op op, int threads, tw_progress progress, void *user,
+                         twi_engine *engine)
+{
+    *engine = (twi_engine){.args = args};
+    return twi_open_context(args, op, threads, progress, user, &engine->context);
+}
+
+void twi_engine_close(twi_engine *engine)
+{
+    for (int i = 0; i < TWI_ENGINE_PLANS; i++)
+        tw_plan_destroy(engine->kept[i].plan);
+    tw_context_destroy(engine->context);
+    *engine = (twi_engine){0};
+}
+
+/* Compares what the images decide; all else is the command line's. */
+static bool same_images(const tw_problem *a, const tw_problem *b)
+{
+    return a->op == b->op && a->in_place == b->in_place && a->type == b->type && a->out_type == b->out_type &&
+           a->channels == b->channels && a->width == b->width && a->height == b->height;
+}
+
+static tw_status plan_for(twi_engine *engine, const tw_problem *problem, tw_plan **plan)
+{
+    const twi_args *args = engine->args;
+    const tw_plan_options options = {
+        .variant = args->variant, .block_width = args->block_width, .block_height = args->block_height};
+    for (int i = 0; i < TWI_ENGINE_PLANS; i++) {
+        *plan = engine->kept[i].plan;
+        if (*plan && same_images(&engine->kept[i].problem, problem))
+            return TW_OK;
+    }
+    tw_plan **place = &engine->kept[engine->next].plan;
+    tw_plan_destroy(*place);
+    *place = NULL;
+    const tw_status status = tw_plan_create(engine->context, problem, &options, place);
+    engine->kept[engine->next].problem = *problem;
+    engine->next = (engine->next + 1) % TWI_ENGINE_PLANS;
+    *plan = *place;
+    return status;
+}
+
+tw_status twi_engine_run(twi_engine *engine, const tw_problem *problem, const tw_image *src, const tw_image *dst,
+                         int32_t times)
+{
+    tw_plan *plan = NULL;
+    tw_status status = plan_for(engine, problem, &plan);
+    for (int32_t i = 0; i < times && status == TW_OK; i++)
+        status = tw_plan_run(plan, src, dst);
+    return status;
+}

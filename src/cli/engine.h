@@ -1,0 +1,31 @@
+/* Where the images of one command line are worked on: a context, and the plans last made with it, so that images of one
+   size are planned for once. For one thread at a time. */
+#ifndef TWI_ENGINE_H
+#define TWI_ENGINE_H
+
+#include "cli/args.h"
+
+enum { TWI_ENGINE_PLANS = 2 /* the first iteration's, and that of the others, in place */ };
+
+typedef struct twi_engine {
+    const twi_args *args;
+    tw_context *context;
+    struct {
+        tw_problem problem;
+        tw_plan *plan; /* NULL: none yet */
+    } kept[TWI_ENGINE_PLANS];
+    unsigned next;
+} twi_engine;
+
+/* Opens the device that --device and --variant ask for, with `threads` CPU threads (0: all). `op`: the operation that
+   --variant is of; progress may be NULL. On failure the line has been printed; close the engine in any case. */
+twi_exit twi_engine_open(const twi_args *args, tw_op op, int threads, tw_progress progress, void *user,
+                         twi_engine *engine);
+void twi_engine_close(twi_engine *engine);
+
+/* Runs the problem `times` times, with --variant and --block as asked. The problems of an engine are one command
+   line's: they may differ in operation, place, type, channels and size. */
+tw_status twi_engine_run(twi_engine *engine, const tw_problem *problem, const tw_image *src, const tw_image *dst,
+                         int32_t times);
+
+#endif
