@@ -49,6 +49,7 @@ typedef enum tw_status {
     TW_ERROR_DEVICE,      /* the requested device is not available */
     TW_ERROR_CUDA,        /* the device failed while working; the message names the call */
     TW_ERROR_CANCELLED,   /* the progress callback asked to stop; the output is incomplete */
+    TW_ERROR_FILE,        /* tilewise_mpi.h: a file could not be opened, read or written */
     TW_STATUS_COUNT
 } tw_status;
 

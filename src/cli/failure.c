@@ -31,6 +31,7 @@ twi_exit twi_complain_status(tw_status status)
         [TW_ERROR_DEVICE] = TWI_EXIT_DEVICE,
         [TW_ERROR_CUDA] = TWI_EXIT_NO,
         [TW_ERROR_CANCELLED] = TWI_EXIT_NO,
+        [TW_ERROR_FILE] = TWI_EXIT_INPUT,
     };
     return twi_complain(codes[status], "%s", tw_error_message());
 }

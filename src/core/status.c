@@ -46,6 +46,7 @@ const char *tw_status_name(tw_status status)
         [TW_ERROR_DEVICE] = "device",
         [TW_ERROR_CUDA] = "cuda",
         [TW_ERROR_CANCELLED] = "cancelled",
+        [TW_ERROR_FILE] = "file",
     };
     return name_of(names, TW_STATUS_COUNT, (unsigned)status);
 }
