@@ -565,6 +565,9 @@ TW_API tw_status tw_integral_problem(const tw_image *src, const tw_image *dst, t
    text has; at most size - 1 characters and a NUL are written. */
 TW_API size_t tw_problem_text(const tw_problem *problem, char *text, size_t size);
 
+/* Checks the problem, and tells the size of dst. */
+TW_API tw_status tw_problem_size(const tw_problem *problem, int64_t *width, int64_t *height);
+
 /* How the planner chooses a variant. */
 typedef enum tw_planning {
     TW_PLAN_ESTIMATE = 0, /* by what the context knows from measurements, else by an estimate */

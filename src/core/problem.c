@@ -275,6 +275,15 @@ tw_status twi_problem_check(const tw_problem *problem)
     return rules[problem->op].check ? rules[problem->op].check(problem) : TW_OK;
 }
 
+tw_status tw_problem_size(const tw_problem *problem, int64_t *width, int64_t *height)
+{
+    if (!problem || !width || !height)
+        return twi_fail(TW_ERROR_ARGUMENT, "%s is NULL", !problem ? "problem" : !width ? "width" : "height");
+    TWI_TRY(twi_problem_check(problem));
+    twi_out_shape(problem, width, height);
+    return TW_OK;
+}
+
 tw_status twi_problem_complete(const tw_image *src, const tw_image *dst, tw_problem *problem)
 {
     int64_t width = 0;
