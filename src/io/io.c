@@ -1,4 +1,4 @@
-/* The table of formats: which one a file's content is, and which one a name asks for. */
+/* The table of formats: which one a file's content is, and which one a name asks for. Whole images. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,31 +48,45 @@ static void add_word(char *text, size_t size, const char *word, const char *sepa
 
 /* ---- Images --------------------------------------------------------------------------------- */
 
-static twi_io_status make_image(const char *name, uint64_t width, uint64_t height, int32_t channels, tw_type type,
-                                uint64_t most_bytes, twi_io_image *result)
+uint64_t twi_image_bytes(uint64_t width, uint64_t height, int32_t channels, tw_type type, uint64_t *pitch)
 {
     uint64_t row = 0;
     uint64_t bytes = 0;
-    void *data = NULL;
-    *result = (twi_io_image){0};
+    if (__builtin_mul_overflow(width, (uint64_t)channels * tw_type_size(type), &row) || row > INT64_MAX - PITCH_UNIT)
+        row = INT64_MAX - PITCH_UNIT;
+    row = (row + PITCH_UNIT - 1) / PITCH_UNIT * PITCH_UNIT;
+    if (pitch)
+        *pitch = row;
+    return __builtin_mul_overflow(row, height, &bytes) || bytes > INT64_MAX ? UINT64_MAX : bytes;
+}
+
+twi_io_status twi_image_limit(const char *name, uint64_t width, uint64_t height, int32_t channels, tw_type type,
+                              uint64_t most_bytes)
+{
     if (width < 1 || height < 1 || channels < 1 || channels > 4 || tw_type_size(type) == 0)
         return twi_io_fail(TWI_IO_USAGE, name, "an image of %llux%llu pixels with %d channel%s of type %s",
                            (unsigned long long)width, (unsigned long long)height, (int)channels,
                            channels == 1 ? "" : "s", tw_type_name(type));
-    if (__builtin_mul_overflow(width, (uint64_t)channels * tw_type_size(type), &row) || row > INT64_MAX - PITCH_UNIT)
-        row = INT64_MAX - PITCH_UNIT;
-    row = (row + PITCH_UNIT - 1) / PITCH_UNIT * PITCH_UNIT;
-    if (__builtin_mul_overflow(row, height, &bytes) || bytes > INT64_MAX)
-        bytes = UINT64_MAX;
-    if (bytes > most_bytes)
+    if (twi_image_bytes(width, height, channels, type, NULL) > most_bytes)
         return twi_io_fail(TWI_IO_MEMORY, name,
                            "%llux%llu pixels with %d channel%s of %s exceed the limit of %llu bytes",
                            (unsigned long long)width, (unsigned long long)height, (int)channels,
                            channels == 1 ? "" : "s", tw_type_name(type), (unsigned long long)most_bytes);
+    return TWI_IO_OK;
+}
+
+static twi_io_status make_image(const char *name, uint64_t width, uint64_t height, int32_t channels, tw_type type,
+                                uint64_t most_bytes, twi_io_image *result)
+{
+    uint64_t pitch = 0;
+    void *data = NULL;
+    *result = (twi_io_image){0};
+    TWI_IO_TRY(twi_image_limit(name, width, height, channels, type, most_bytes));
+    const uint64_t bytes = twi_image_bytes(width, height, channels, type, &pitch);
     if (bytes > SIZE_MAX || posix_memalign(&data, ALIGNMENT, (size_t)bytes) != 0)
         return twi_io_fail(TWI_IO_MEMORY, name, "out of memory: %llu bytes for %llux%llu pixels were refused",
                            (unsigned long long)bytes, (unsigned long long)width, (unsigned long long)height);
-    result->image = (tw_image){data, (int64_t)width, (int64_t)height, (int64_t)row, channels, type, TW_HOST};
+    result->image = (tw_image){data, (int64_t)width, (int64_t)height, (int64_t)pitch, channels, type, TW_HOST};
     return TWI_IO_OK;
 }
 
@@ -80,16 +94,6 @@ twi_io_status twi_io_create(int64_t width, int64_t height, int32_t channels, tw_
 {
     return make_image("new image", width > 0 ? (uint64_t)width : 0, height > 0 ? (uint64_t)height : 0, channels, type,
                       INT64_MAX, result);
-}
-
-twi_io_status twi_image_take(const twi_source *source, const twi_request *request, uint64_t width, uint64_t height,
-                             int32_t channels, tw_type type, twi_io_image *result)
-{
-    TWI_IO_TRY(make_image(source->name, width, height, channels, type, request->most_bytes, result));
-    result->metadata = calloc(1, sizeof *result->metadata);
-    if (!result->metadata)
-        return twi_io_fail(TWI_IO_MEMORY, source->name, "out of memory for metadata");
-    return TWI_IO_OK;
 }
 
 void twi_io_free(twi_io_image *image)
@@ -106,49 +110,22 @@ const char *twi_io_format(const twi_io_image *image)
     return image->metadata && image->metadata->format ? image->metadata->format : twi_format_npy.name;
 }
 
-/* ---- Reading -------------------------------------------------------------------------------- */
+/* ---- Which format ----------------------------------------------------------------------------- */
 
-static twi_io_status read_source(twi_source *source, const twi_request *request, twi_io_image *result)
+const twi_format *twi_format_of(const uint8_t *head, size_t count)
 {
-    size_t count = 0;
-    const uint8_t *head = twi_source_peek(source, HEAD_BYTES, &count);
-    const twi_format *format = NULL;
-    if (count == 0)
-        return source->error != 0 ? twi_source_short(source)
-                                  : twi_io_fail(TWI_IO_INPUT, source->name, "is empty, not an image file");
-    for (size_t i = 0; i < FORMATS && !format; i++)
+    for (size_t i = 0; i < FORMATS; i++)
         if (formats[i]->sniff(head, count))
-            format = formats[i];
-    if (!format) {
-        char known[64] = "";
-        for (size_t i = 0; i < FORMATS; i++)
-            add_word(known, sizeof known, formats[i]->title, ", ");
-        return twi_io_fail(TWI_IO_INPUT, source->name, "is none of the known kinds of image file: %s", known);
-    }
-    if (request->page > 0 && !format->pages)
-        return twi_io_fail(TWI_IO_USAGE, source->name, "page %lld: a %s file has page 0 alone",
-                           (long long)request->page, format->title);
-    TWI_IO_TRY(format->read(source, request, result));
-    result->metadata->format = format->name;
-    return TWI_IO_OK;
+            return formats[i];
+    return NULL;
 }
 
-twi_io_status twi_io_read(const char *path, int64_t page, uint64_t most_bytes, twi_io_image *result)
+void twi_format_titles(char *text, size_t size)
 {
-    const twi_request request = {page, most_bytes};
-    twi_source source;
-    *result = (twi_io_image){0};
-    if (page < 0)
-        return twi_io_fail(TWI_IO_USAGE, path, "page %lld: pages are counted from 0", (long long)page);
-    TWI_IO_TRY(twi_source_open(path, &source));
-    const twi_io_status status = read_source(&source, &request, result);
-    twi_source_close(&source);
-    if (status != TWI_IO_OK)
-        twi_io_free(result);
-    return status;
+    text[0] = '\0';
+    for (size_t i = 0; i < FORMATS; i++)
+        add_word(text, size, formats[i]->title, ", ");
 }
-
-/* ---- Writing -------------------------------------------------------------------------------- */
 
 /* The format that has this ending or name; *ending becomes its own spelling of it. */
 static const twi_format *find_format(const char **ending)
@@ -183,8 +160,8 @@ static void list_endings(char *text, size_t size, tw_type type, int32_t channels
     }
 }
 
-static twi_io_status choose_format(const char *path, const char *stdout_format, tw_type type, int32_t channels,
-                                   const twi_format **format)
+twi_io_status twi_format_choose(const char *path, const char *stdout_format, tw_type type, int32_t channels,
+                                const twi_format **format)
 {
     char known[128];
     const bool standard = strcmp(path, "-") == 0;
@@ -210,14 +187,13 @@ static twi_io_status choose_format(const char *path, const char *stdout_format, 
 twi_io_status twi_io_can_write(const char *path, const char *stdout_format, tw_type type, int32_t channels)
 {
     const twi_format *format;
-    TWI_IO_TRY(choose_format(path, stdout_format, type, channels, &format));
+    TWI_IO_TRY(twi_format_choose(path, stdout_format, type, channels, &format));
     if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO))
         return twi_io_fail(TWI_IO_USAGE, "stdout", "is a terminal: an image is written to a file or a pipe");
     return TWI_IO_OK;
 }
 
-/* One sentence about the kinds of metadata that a file could not take. */
-static const char *describe_lost(const char *name, const twi_format *format, unsigned kinds)
+const char *twi_format_lost(const char *name, const twi_format *format, unsigned kinds)
 {
     static const char *const words[TWI_KINDS] = {"ICC profile", "EXIF",        "XMP",
                                                  "resolution",  "orientation", "georeference and NoData"};
@@ -232,16 +208,40 @@ static const char *describe_lost(const char *name, const twi_format *format, uns
     return text;
 }
 
+/* ---- Whole images ------------------------------------------------------------------------------- */
+
+twi_io_status twi_io_read(const char *path, int64_t page, uint64_t most_bytes, twi_io_image *result)
+{
+    twi_reader *reader;
+    *result = (twi_io_image){0};
+    TWI_IO_TRY(twi_reader_start(path, page, most_bytes, true, &reader));
+    const twi_io_status status = twi_reader_all(reader, most_bytes, result);
+    twi_reader_close(reader);
+    return status;
+}
+
+twi_io_status twi_reader_all(twi_reader *reader, uint64_t most_bytes, twi_io_image *result)
+{
+    const tw_image shape = *twi_reader_shape(reader);
+    twi_io_image image = {0};
+    *result = image;
+    TWI_IO_TRY(make_image(reader->source.name, (uint64_t)shape.width, (uint64_t)shape.height, shape.channels,
+                          shape.type, most_bytes, &image));
+    twi_io_status status = twi_reader_rows(reader, 0, &image.image);
+    if (status == TWI_IO_OK)
+        status = twi_reader_end(reader);
+    if (status != TWI_IO_OK) {
+        twi_io_free(&image);
+        return status;
+    }
+    twi_reader_describe(reader, result);
+    result->image = image.image;
+    return TWI_IO_OK;
+}
+
 twi_io_status twi_io_write(const char *path, const char *stdout_format, const twi_io_image *image, const char **lost)
 {
-    const twi_format *format;
-    twi_sink sink;
-    unsigned kept = 0;
-    TWI_IO_TRY(choose_format(path, stdout_format, image->image.type, image->image.channels, &format));
-    TWI_IO_TRY(twi_sink_open(path, &sink));
-    const twi_io_status status = format->write(&sink, &image->image, image->metadata, &kept);
-    TWI_IO_TRY(twi_sink_close(&sink, status));
-    if (lost)
-        *lost = describe_lost(sink.name, format, twi_metadata_kinds(image->metadata) & ~kept);
-    return TWI_IO_OK;
+    twi_writer *writer;
+    TWI_IO_TRY(twi_writer_open(path, stdout_format, image, &writer));
+    return twi_writer_close(writer, twi_writer_rows(writer, &image->image), lost);
 }

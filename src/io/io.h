@@ -61,6 +61,67 @@ void twi_io_crop(twi_io_image *image, int64_t x, int64_t y);
    becomes 1. */
 twi_io_status twi_io_turn(twi_io_image *image, tw_turn turn);
 
+/* ---- Images by rows ------------------------------------------------------------------------------- */
+
+/* An image in a file, of which any rows can be read. Used by one thread at a time. */
+typedef struct twi_reader twi_reader;
+
+/* As twi_io_read(), but reads the head of the file alone. What must be held in memory to read rows is at most
+   `most_bytes`: all pixels of an interlaced PNG, the coefficients of a JPEG in several scans, a pipe's whole content
+   where the format needs it (PNG and TIFF). `path` must stay valid until the reader is closed. */
+twi_io_status twi_reader_open(const char *path, int64_t page, uint64_t most_bytes, twi_reader **reader);
+
+/* Size, channels and type, without pixels; valid until the reader is closed. */
+const tw_image *twi_reader_shape(const twi_reader *reader);
+
+/* Whether rows can be read in any order at no extra cost: from files of NPY, raw PNM, and TIFF in tiles or small
+   strips. From others, rows before those that were read last are decoded from the file's begin, or a large strip's; a
+   pipe does not give them again at all. */
+bool twi_reader_is_random(const twi_reader *reader);
+
+/* Bytes of memory that reading takes, beside the rows. */
+uint64_t twi_reader_held(const twi_reader *reader);
+
+/* Reads rows first, first + 1, ... into all of `rows`, an image of the file's width, channels and type. */
+twi_io_status twi_reader_rows(twi_reader *reader, int64_t first, const tw_image *rows);
+
+/* All of the image, of at most `most_bytes`, as twi_io_read(): with twi_reader_end() and the metadata. */
+twi_io_status twi_reader_all(twi_reader *reader, uint64_t most_bytes, twi_io_image *result);
+
+/* After the last row that is needed: what follows it is checked, if it was the image's last, and that the file did
+   not change since it was opened. */
+twi_io_status twi_reader_end(twi_reader *reader);
+
+/* The shape and the metadata, which are no longer the reader's; no pixels. */
+void twi_reader_describe(twi_reader *reader, twi_io_image *result);
+
+/* NULL is nothing. */
+void twi_reader_close(twi_reader *reader);
+
+/* A file in the making, written by rows. */
+typedef struct twi_writer twi_writer;
+
+/* As twi_io_write() up to the pixels. Of `image` size, channels, type and metadata count, until this call returns.
+   `path` must stay valid until the writer is closed. */
+twi_io_status twi_writer_open(const char *path, const char *stdout_format, const twi_io_image *image,
+                              twi_writer **writer);
+
+/* The next rows, all of `rows`. A PFM, whose lowest row comes first, must be a regular file, unless these are all. */
+twi_io_status twi_writer_rows(twi_writer *writer, const tw_image *rows);
+
+/* `status` OK: the file appears, if all rows were written. Else it is removed, and `status` returned. Frees the
+   writer in any case; NULL is nothing. `lost` as for twi_io_write(). */
+twi_io_status twi_writer_close(twi_writer *writer, twi_io_status status, const char **lost);
+
+/* What stands before the pixels in a file whose rows follow it without gaps, as twi_io_write() would write it, so that
+   several processes can write one file. Only a format whose elements are little-endian, the first row first (NPY and
+   TIFF): others are refused with TWI_IO_USAGE. The caller frees *head. */
+twi_io_status twi_io_flat_head(const char *path, const twi_io_image *image, uint8_t **head, size_t *size);
+
+/* A file without a name, for bytes that memory shall not hold: in the folder of `beside`, or where temporary files go
+   if that is NULL or "-". -1 on failure. It is gone when it is closed or the process ends. */
+int twi_io_scratch(const char *beside);
+
 /* Frees pixels and metadata and clears the struct. */
 void twi_io_free(twi_io_image *image);
 

@@ -114,15 +114,18 @@ static void count_scans(j_common_ptr codec)
         ERREXIT(codec, JERR_BAD_PROGRESSION);
 }
 
+static uint64_t count_blocks(const struct jpeg_decompress_struct *codec)
+{
+    uint64_t blocks = 0;
+    for (int i = 0; i < codec->num_components; i++)
+        blocks += (uint64_t)codec->comp_info[i].width_in_blocks * codec->comp_info[i].height_in_blocks;
+    return blocks;
+}
+
 /* Each coded block takes a bit at least, but for arithmetic coding. */
 static uint64_t least_bytes(const struct jpeg_decompress_struct *codec)
 {
-    uint64_t blocks = 0;
-    if (codec->arith_code)
-        return 0;
-    for (int i = 0; i < codec->num_components; i++)
-        blocks += (uint64_t)codec->comp_info[i].width_in_blocks * codec->comp_info[i].height_in_blocks;
-    return blocks / 8;
+    return codec->arith_code ? 0 : count_blocks(codec) / 8;
 }
 
 static bool take_markers(j_decompress_ptr codec, twi_metadata *metadata)
@@ -154,10 +157,27 @@ static bool take_markers(j_decompress_ptr codec, twi_metadata *metadata)
     return fine && twi_metadata_from_exif(metadata);
 }
 
-/* Header, checks, and the image in memory. */
-static twi_io_status prepare(j_decompress_ptr codec, twi_source *source, const twi_request *request,
-                             twi_io_image *result)
+/* What reading keeps; libjpeg's callbacks know its parts. */
+typedef struct decoder {
+    struct jpeg_decompress_struct codec;
+    struct jpeg_progress_mgr progress;
+    failure fault;
+    input in;
+} decoder;
+
+static twi_io_status fault_of(const decoder *state)
 {
+    if (state->in.ended)
+        return twi_source_short(state->in.source);
+    if (state->fault.base.msg_code == JERR_OUT_OF_MEMORY)
+        return twi_io_fail(TWI_IO_MEMORY, state->in.source->name, "out of memory for libjpeg");
+    return twi_io_fail(TWI_IO_INPUT, state->in.source->name, "damaged JPEG: %s", state->fault.text);
+}
+
+/* Header, checks, and the shape. */
+static twi_io_status prepare(twi_reader *reader, j_decompress_ptr codec)
+{
+    const twi_source *source = &reader->source;
     jpeg_save_markers(codec, JPEG_APP0 + 1, 0xffff);
     jpeg_save_markers(codec, JPEG_APP0 + 2, 0xffff);
     (void)jpeg_read_header(codec, TRUE);
@@ -174,54 +194,74 @@ static twi_io_status prepare(j_decompress_ptr codec, twi_source *source, const t
                            "truncated: %ux%u pixels need at least %llu bytes, the file has %llu", codec->image_width,
                            codec->image_height, (unsigned long long)least_bytes(codec),
                            (unsigned long long)source->size);
-    return twi_image_take(source, request, codec->image_width, codec->image_height, grey ? 1 : 3, TW_U8, result);
+    TWI_IO_TRY(twi_reader_accept(reader, codec->image_width, codec->image_height, grey ? 1 : 3, TW_U8));
+    reader->access = TWI_ACCESS_NEXT;
+    /* libjpeg holds the coefficients of all blocks then */
+    return jpeg_has_multiple_scans(codec) ? twi_reader_hold(reader, count_blocks(codec) * DCTSIZE2 * sizeof(JCOEF),
+                                                            "a JPEG in several scans is held in memory as a whole")
+                                          : TWI_IO_OK;
 }
 
-static twi_io_status decode(j_decompress_ptr codec, failure *fault, input *in, const twi_request *request,
-                            twi_io_image *result)
+static twi_io_status begin(twi_reader *reader, decoder *state)
 {
-    struct jpeg_progress_mgr progress = {.progress_monitor = count_scans};
-    if (setjmp(fault->jump)) {
-        if (in->ended)
-            return twi_source_short(in->source);
-        if (fault->base.msg_code == JERR_OUT_OF_MEMORY)
-            return twi_io_fail(TWI_IO_MEMORY, in->source->name, "out of memory for libjpeg");
-        return twi_io_fail(TWI_IO_INPUT, in->source->name, "damaged JPEG: %s", fault->text);
-    }
-    jpeg_create_decompress(codec);
-    codec->src = &in->base;
-    codec->progress = &progress;
-    TWI_IO_TRY(prepare(codec, in->source, request, result));
-    (void)jpeg_start_decompress(codec);
-    while (codec->output_scanline < codec->output_height) {
-        JSAMPROW row = twi_row(&result->image, codec->output_scanline);
-        (void)jpeg_read_scanlines(codec, &row, 1);
-    }
-    if (!take_markers(codec, result->metadata))
-        return twi_io_fail(TWI_IO_MEMORY, in->source->name, "out of memory for metadata");
-    (void)jpeg_finish_decompress(codec);
+    if (setjmp(state->fault.jump))
+        return fault_of(state);
+    jpeg_create_decompress(&state->codec);
+    state->codec.src = &state->in.base;
+    state->codec.progress = &state->progress;
+    TWI_IO_TRY(prepare(reader, &state->codec));
+    (void)jpeg_start_decompress(&state->codec);
+    if (!take_markers(&state->codec, reader->metadata))
+        return twi_io_fail(TWI_IO_MEMORY, reader->source.name, "out of memory for metadata");
     return TWI_IO_OK;
 }
 
-static twi_io_status read_jpeg(twi_source *source, const twi_request *request, twi_io_image *result)
+static twi_io_status open_jpeg(twi_reader *reader)
 {
-    failure fault;
-    struct jpeg_decompress_struct codec = {.err = &fault.base};
-    input *in = malloc(sizeof *in);
-    if (!in)
-        return twi_io_fail(TWI_IO_MEMORY, source->name, "out of memory for a read buffer");
-    in->source = source;
-    in->ended = false;
-    in->base = (struct jpeg_source_mgr){.init_source = do_nothing,
-                                        .fill_input_buffer = fill_input,
-                                        .skip_input_data = skip_input,
-                                        .resync_to_restart = jpeg_resync_to_restart,
-                                        .term_source = do_nothing};
-    set_errors(&fault);
-    const twi_io_status status = decode(&codec, &fault, in, request, result);
-    jpeg_destroy_decompress(&codec);
-    free(in);
-    return status;
+    decoder *state = reader->state = calloc(1, sizeof *state);
+    if (!state)
+        return twi_io_fail(TWI_IO_MEMORY, reader->source.name, "out of memory for a read buffer");
+    state->codec.err = &state->fault.base;
+    state->progress.progress_monitor = count_scans;
+    state->in.source = &reader->source;
+    state->in.base = (struct jpeg_source_mgr){.init_source = do_nothing,
+                                              .fill_input_buffer = fill_input,
+                                              .skip_input_data = skip_input,
+                                              .resync_to_restart = jpeg_resync_to_restart,
+                                              .term_source = do_nothing};
+    set_errors(&state->fault);
+    return begin(reader, state);
+}
+
+static twi_io_status read_jpeg(twi_reader *reader, int64_t first, const tw_image *rows)
+{
+    decoder *state = reader->state;
+    (void)first;
+    if (setjmp(state->fault.jump))
+        return fault_of(state);
+    for (int64_t done = 0; done < rows->height;) {
+        JSAMPROW row = twi_row(rows, done);
+        done += jpeg_read_scanlines(&state->codec, &row, 1);
+    }
+    return TWI_IO_OK;
+}
+
+static twi_io_status end_jpeg(twi_reader *reader)
+{
+    decoder *state = reader->state;
+    if (setjmp(state->fault.jump))
+        return fault_of(state);
+    (void)jpeg_finish_decompress(&state->codec);
+    return TWI_IO_OK;
+}
+
+static void close_jpeg(twi_reader *reader)
+{
+    decoder *state = reader->state;
+    if (!state)
+        return;
+    jpeg_destroy_decompress(&state->codec);
+    free(state);
 }
 
 /* ---- Writing -------------------------------------------------------------------------------- */
@@ -288,20 +328,33 @@ static void set_resolution(j_compress_ptr codec, const twi_metadata *metadata, u
     *kept |= TWI_HAS_RESOLUTION;
 }
 
-static twi_io_status encode(j_compress_ptr codec, failure *fault, output *out, const tw_image *image,
-                            const twi_metadata *metadata, const twi_blob *exif, unsigned *kept)
+/* What writing keeps. */
+typedef struct encoder {
+    struct jpeg_compress_struct codec;
+    failure fault;
+    output out;
+    twi_blob exif;
+} encoder;
+
+static twi_io_status write_failed(const encoder *state)
 {
-    if (setjmp(fault->jump)) {
-        if (out->sink->error != 0)
-            return twi_sink_failed(out->sink);
-        return twi_io_fail(TWI_IO_MEMORY, out->sink->name, "libjpeg failed: %s", fault->text);
-    }
+    const twi_sink *sink = state->out.sink;
+    if (sink->error != 0)
+        return twi_sink_failed(sink);
+    return twi_io_fail(TWI_IO_MEMORY, sink->name, "libjpeg failed: %s", state->fault.text);
+}
+
+static twi_io_status write_head(encoder *state, const tw_image *shape, const twi_metadata *metadata, unsigned *kept)
+{
+    j_compress_ptr codec = &state->codec;
+    if (setjmp(state->fault.jump))
+        return write_failed(state);
     jpeg_create_compress(codec);
-    codec->dest = &out->base;
-    codec->image_width = (JDIMENSION)image->width;
-    codec->image_height = (JDIMENSION)image->height;
-    codec->input_components = image->channels;
-    codec->in_color_space = image->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+    codec->dest = &state->out.base;
+    codec->image_width = (JDIMENSION)shape->width;
+    codec->image_height = (JDIMENSION)shape->height;
+    codec->input_components = shape->channels;
+    codec->in_color_space = shape->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
     jpeg_set_defaults(codec);
     jpeg_set_quality(codec, QUALITY, TRUE);
     codec->dct_method = JDCT_ISLOW;
@@ -309,36 +362,58 @@ static twi_io_status encode(j_compress_ptr codec, failure *fault, output *out, c
     codec->comp_info[0].v_samp_factor = 1;
     set_resolution(codec, metadata, kept);
     jpeg_start_compress(codec, TRUE);
-    write_metadata(codec, metadata, exif, kept);
-    while (codec->next_scanline < codec->image_height) {
-        JSAMPROW row = twi_row(image, codec->next_scanline);
-        (void)jpeg_write_scanlines(codec, &row, 1);
-    }
-    jpeg_finish_compress(codec);
+    write_metadata(codec, metadata, &state->exif, kept);
     return TWI_IO_OK;
 }
 
-static twi_io_status write_jpeg(twi_sink *sink, const tw_image *image, const twi_metadata *metadata, unsigned *kept)
+static twi_io_status create_jpeg(twi_writer *writer, const twi_metadata *metadata, unsigned *kept)
 {
-    failure fault;
-    struct jpeg_compress_struct codec = {.err = &fault.base};
-    twi_blob exif;
-    if (image->width > JPEG_MAX_DIMENSION || image->height > JPEG_MAX_DIMENSION)
-        return twi_io_fail(TWI_IO_USAGE, sink->name, "%lldx%lld pixels: a side of a JPEG has %ld at most",
-                           (long long)image->width, (long long)image->height, JPEG_MAX_DIMENSION);
-    output *out = malloc(sizeof *out);
-    if (!out || !twi_metadata_exif(metadata, &exif)) {
-        free(out);
-        return twi_io_fail(TWI_IO_MEMORY, sink->name, "out of memory for writing");
-    }
-    out->sink = sink;
-    out->base = (struct jpeg_destination_mgr){
+    const tw_image *shape = &writer->shape;
+    const char *name = writer->sink.name;
+    if (shape->width > JPEG_MAX_DIMENSION || shape->height > JPEG_MAX_DIMENSION)
+        return twi_io_fail(TWI_IO_USAGE, name, "%lldx%lld pixels: a side of a JPEG has %ld at most",
+                           (long long)shape->width, (long long)shape->height, JPEG_MAX_DIMENSION);
+    encoder *state = writer->state = calloc(1, sizeof *state);
+    if (!state || !twi_metadata_exif(metadata, &state->exif))
+        return twi_io_fail(TWI_IO_MEMORY, name, "out of memory for writing");
+    state->codec.err = &state->fault.base;
+    state->out.sink = &writer->sink;
+    state->out.base = (struct jpeg_destination_mgr){
         .init_destination = start_output, .empty_output_buffer = empty_output, .term_destination = finish_output};
-    set_errors(&fault);
-    const twi_io_status status = encode(&codec, &fault, out, image, metadata, &exif, kept);
-    jpeg_destroy_compress(&codec);
-    free(exif.bytes);
-    free(out);
+    set_errors(&state->fault);
+    return write_head(state, shape, metadata, kept);
+}
+
+static twi_io_status put_jpeg(twi_writer *writer, const tw_image *rows)
+{
+    encoder *state = writer->state;
+    if (setjmp(state->fault.jump))
+        return write_failed(state);
+    for (int64_t y = 0; y < rows->height; y++) {
+        JSAMPROW row = twi_row(rows, y);
+        (void)jpeg_write_scanlines(&state->codec, &row, 1);
+    }
+    return TWI_IO_OK;
+}
+
+static twi_io_status write_end(encoder *state)
+{
+    if (setjmp(state->fault.jump))
+        return write_failed(state);
+    jpeg_finish_compress(&state->codec);
+    return TWI_IO_OK;
+}
+
+static twi_io_status finish_jpeg(twi_writer *writer, twi_io_status status)
+{
+    encoder *state = writer->state;
+    if (!state)
+        return status;
+    if (status == TWI_IO_OK)
+        status = write_end(state);
+    jpeg_destroy_compress(&state->codec);
+    free(state->exif.bytes);
+    free(state);
     return status;
 }
 
@@ -347,7 +422,12 @@ const twi_format twi_format_jpeg = {
     .title = "JPEG",
     .endings = endings,
     .sniff = sniff,
-    .read = read_jpeg,
     .can_hold = can_hold,
-    .write = write_jpeg,
+    .open = open_jpeg,
+    .rows = read_jpeg,
+    .end = end_jpeg,
+    .close = close_jpeg,
+    .create = create_jpeg,
+    .put = put_jpeg,
+    .finish = finish_jpeg,
 };

@@ -175,30 +175,14 @@ twi_io_status twi_npy_header(twi_source *source, twi_npy *result)
 
 /* ---- Reading -------------------------------------------------------------------------------- */
 
-/* Fortran order: column after column, all of the first channel before the second. */
-static twi_io_status read_columns(twi_source *source, bool big_endian, const tw_image *image)
-{
-    const size_t size = tw_type_size(image->type);
-    const size_t bytes = (size_t)image->height * size;
-    uint8_t *column = malloc(bytes);
-    twi_io_status status = TWI_IO_OK;
-    if (!column)
-        return twi_io_fail(TWI_IO_MEMORY, source->name, "out of memory for a column");
-    for (int64_t i = 0; i < image->width * image->channels && status == TWI_IO_OK; i++) {
-        const int64_t element = i % image->width * image->channels + i / image->width;
-        if (twi_source_read(source, column, bytes) < bytes)
-            status = twi_source_short(source);
-        else if (big_endian != twi_host_big())
-            twi_swap(column, (size_t)image->height, size);
-        for (int64_t y = 0; y < image->height && status == TWI_IO_OK; y++)
-            memcpy((char *)twi_row(image, y) + (size_t)element * size, column + (size_t)y * size, size);
-    }
-    free(column);
-    return status;
-}
+typedef struct array {
+    twi_flat flat;
+    bool fortran;
+} array;
 
-static twi_io_status read_npy(twi_source *source, const twi_request *request, twi_io_image *result)
+static twi_io_status open_npy(twi_reader *reader)
 {
+    twi_source *source = &reader->source;
     twi_npy head;
     tw_type type = TW_U8;
     bool big_endian = false;
@@ -220,35 +204,73 @@ static twi_io_status read_npy(twi_source *source, const twi_request *request, tw
         __builtin_mul_overflow(bytes, channels * tw_type_size(type), &bytes))
         bytes = UINT64_MAX - 1;
     TWI_IO_TRY(twi_source_expect(source, bytes));
-    TWI_IO_TRY(twi_image_take(source, request, head.shape[1], head.shape[0], (int32_t)channels, type, result));
-    const tw_image *image = &result->image;
-    if (head.fortran)
-        return read_columns(source, big_endian, image);
-    for (int64_t y = 0; y < image->height; y++) {
-        if (twi_source_read(source, twi_row(image, y), twi_row_bytes(image)) < twi_row_bytes(image))
-            return twi_source_short(source);
-        if (big_endian != twi_host_big())
-            twi_swap(twi_row(image, y), twi_row_elements(image), tw_type_size(image->type));
-    }
+    TWI_IO_TRY(twi_reader_accept(reader, head.shape[1], head.shape[0], (int32_t)channels, type));
+    array *state = reader->state = malloc(sizeof *state);
+    if (!state)
+        return twi_io_fail(TWI_IO_MEMORY, source->name, "out of memory for reading");
+    *state = (array){{source->position, big_endian, false}, head.fortran};
     return TWI_IO_OK;
+}
+
+/* Fortran order: column after column, all of the first channel before the second. */
+static twi_io_status read_columns(twi_reader *reader, const twi_flat *flat, int64_t first, const tw_image *rows)
+{
+    const size_t size = tw_type_size(rows->type);
+    const size_t bytes = (size_t)rows->height * size;
+    /* parts of columns lie apart: the source's buffer would be filled for each */
+    const bool apart = rows->height < reader->shape.height && reader->source.size != TWI_UNKNOWN_SIZE;
+    uint8_t *column = malloc(bytes);
+    twi_io_status status = TWI_IO_OK;
+    if (!column)
+        return twi_io_fail(TWI_IO_MEMORY, reader->source.name, "out of memory for a column");
+    for (int64_t i = 0; i < rows->width * rows->channels && status == TWI_IO_OK; i++) {
+        const int64_t element = i % rows->width * rows->channels + i / rows->width;
+        const uint64_t offset = flat->offset + (uint64_t)(i * reader->shape.height + first) * size;
+        status = twi_source_seek(&reader->source, offset);
+        if (status == TWI_IO_OK && (apart ? twi_source_read_at(&reader->source, offset, column, bytes)
+                                          : twi_source_read(&reader->source, column, bytes)) < bytes)
+            status = twi_source_short(&reader->source);
+        if (flat->big != twi_host_big())
+            twi_swap(column, (size_t)rows->height, size);
+        for (int64_t y = 0; y < rows->height && status == TWI_IO_OK; y++)
+            memcpy((char *)twi_row(rows, y) + (size_t)element * size, column + (size_t)y * size, size);
+    }
+    free(column);
+    return status;
+}
+
+static twi_io_status read_npy(twi_reader *reader, int64_t first, const tw_image *rows)
+{
+    const array *state = reader->state;
+    return state->fortran ? read_columns(reader, &state->flat, first, rows)
+                          : twi_flat_read(reader, &state->flat, first, rows);
+}
+
+static void close_npy(twi_reader *reader)
+{
+    free(reader->state);
 }
 
 /* ---- Writing -------------------------------------------------------------------------------- */
 
-static twi_io_status write_npy(twi_sink *sink, const tw_image *image, const twi_metadata *metadata, unsigned *kept)
+static twi_io_status make_head(const char *name, const tw_image *image, const twi_metadata *metadata, twi_head *result,
+                               unsigned *kept)
 {
-    char head[2 * HEADER_UNIT + HEADER_UNIT];
     char shape[64];
     const size_t size = tw_type_size(image->type);
+    char *head = malloc(3 * HEADER_UNIT);
     (void)metadata;
     (void)kept;
+    if (!head)
+        return twi_io_fail(TWI_IO_MEMORY, name, "out of memory for the header");
     if (image->channels == 1)
         (void)snprintf(shape, sizeof shape, "(%lld, %lld)", (long long)image->height, (long long)image->width);
     else
         (void)snprintf(shape, sizeof shape, "(%lld, %lld, %d)", (long long)image->height, (long long)image->width,
                        (int)image->channels);
-    const int text = snprintf(head + 10, sizeof head - 10, "{'descr': '%c%s', 'fortran_order': False, 'shape': %s, }",
-                              size == 1 ? '|' : '<', type_codes[image->type], shape);
+    const int text =
+        snprintf(head + 10, 3 * HEADER_UNIT - 10, "{'descr': '%c%s', 'fortran_order': False, 'shape': %s, }",
+                 size == 1 ? '|' : '<', type_codes[image->type], shape);
     /* blanks and a newline so that the elements begin at a multiple of 64 */
     const size_t total = (10 + (size_t)text + 1 + HEADER_UNIT - 1) / HEADER_UNIT * HEADER_UNIT;
     memcpy(head, magic, sizeof magic);
@@ -257,15 +279,8 @@ static twi_io_status write_npy(twi_sink *sink, const tw_image *image, const twi_
     twi_put((uint8_t *)head + 8, 2, false, total - 10);
     memset(head + 10 + text, ' ', total - 10 - (size_t)text);
     head[total - 1] = '\n';
-
-    void *scratch = malloc(twi_row_bytes(image));
-    if (!scratch)
-        return twi_io_fail(TWI_IO_MEMORY, sink->name, "out of memory for a row");
-    bool fine = twi_sink_write(sink, head, total);
-    for (int64_t y = 0; y < image->height && fine; y++)
-        fine = twi_sink_row(sink, image, y, false, scratch);
-    free(scratch);
-    return fine ? TWI_IO_OK : twi_sink_failed(sink);
+    *result = (twi_head){(uint8_t *)head, {.offset = total}};
+    return TWI_IO_OK;
 }
 
 const twi_format twi_format_npy = {
@@ -273,7 +288,9 @@ const twi_format twi_format_npy = {
     .title = "NPY",
     .endings = endings,
     .sniff = twi_npy_sniff,
-    .read = read_npy,
     .can_hold = can_hold,
-    .write = write_npy,
+    .open = open_npy,
+    .rows = read_npy,
+    .close = close_npy,
+    .head = make_head,
 };

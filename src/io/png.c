@@ -25,10 +25,15 @@ enum { MOST_SIDE = 0x7fffffff, DEFLATE_RATIO = 1032 };
 typedef struct job {
     twi_source *source;
     twi_sink *sink;
-    twi_metadata metadata; /* collected before the image exists */
+    twi_metadata metadata; /* collected before the shape is known */
+    bool complete;         /* they were taken, those behind the pixels too */
     uint8_t *chunk;        /* one that is being written: a failure jumps past its owner */
     bool starved;          /* memory was refused */
     char text[160];        /* libpng's words on failure */
+    png_structp png;
+    png_infop info;
+    twi_blob exif;  /* writing */
+    tw_image whole; /* of an interlaced image that is read by rows; no data before it is decoded */
 } job;
 
 static bool sniff(const uint8_t *head, size_t count)
@@ -162,14 +167,10 @@ static void take_resolution(job *work, const uint8_t *bytes, size_t size)
     resolution->unit = bytes[8] == 1 ? TWI_UNIT_METRE : TWI_UNIT_NONE;
 }
 
-/* Every chunk that is not pixels comes by here. */
-static int on_chunk(png_structp png, png_unknown_chunkp chunk)
+/* false: out of memory. */
+static bool take_chunk(job *work, const png_unknown_chunk *chunk)
 {
-    job *work = png_get_user_chunk_ptr(png);
-    const bool critical = (chunk->name[0] & 0x20) == 0;
     bool fine = true;
-    if (chunk->size == 0)
-        return !critical;
     if (memcmp(chunk->name, "iCCP", 4) == 0)
         fine = take_icc(work, chunk->data, chunk->size);
     else if (memcmp(chunk->name, "iTXt", 4) == 0)
@@ -178,7 +179,17 @@ static int on_chunk(png_structp png, png_unknown_chunkp chunk)
         fine = take_exif(work, chunk->data, chunk->size);
     else if (memcmp(chunk->name, "pHYs", 4) == 0)
         take_resolution(work, chunk->data, chunk->size);
-    return fine ? !critical : -1;
+    return fine;
+}
+
+/* Every chunk that is not pixels comes by here. */
+static int on_chunk(png_structp png, png_unknown_chunkp chunk)
+{
+    job *work = png_get_user_chunk_ptr(png);
+    const bool critical = (chunk->name[0] & 0x20) == 0;
+    if (chunk->size == 0 || work->complete)
+        return !critical;
+    return take_chunk(work, chunk) ? !critical : -1;
 }
 
 static bool has_palette(png_structp png, png_infop info)
@@ -186,10 +197,58 @@ static bool has_palette(png_structp png, png_infop info)
     return png_get_color_type(png, info) == PNG_COLOR_TYPE_PALETTE;
 }
 
-/* The image in memory as the header says; libpng set to deliver just that, or a byte a pixel that names a colour. */
-static twi_io_status prepare(png_structp png, png_infop info, job *work, const twi_request *request,
-                             twi_io_image *result)
+/* Takes the chunks behind the pixels, which libpng would give at the end: what they say is needed before the pixels
+   are. false: out of memory. */
+static bool look_ahead(job *work)
 {
+    static const char kinds[][5] = {"iCCP", "iTXt", "eXIf", "pHYs"};
+    uint8_t head[8];
+    uint64_t offset = 8;
+    bool pixels = false;
+    bool fine = true;
+    while (fine && twi_source_read_at(work->source, offset, head, sizeof head) == sizeof head &&
+           memcmp(head + 4, "IEND", 4) != 0) {
+        const size_t size = (size_t)twi_get(head, 4, true);
+        bool wanted = false;
+        pixels = pixels || memcmp(head + 4, "IDAT", 4) == 0;
+        for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+            wanted = wanted || memcmp(head + 4, kinds[i], 4) == 0;
+        if (pixels && wanted && size > 0 && size <= TWI_MOST_BLOB) {
+            uint8_t *bytes = malloc(size + 8); /* name, data, check sum */
+            png_unknown_chunk chunk = {.data = bytes ? bytes + 4 : NULL, .size = size};
+            memcpy(chunk.name, head + 4, 4);
+            fine = bytes != NULL;
+            if (fine && twi_source_read_at(work->source, offset + 4, bytes, size + 8) == size + 8 &&
+                crc32(0, bytes, (uInt)(size + 4)) == twi_get(bytes + 4 + size, 4, true))
+                fine = take_chunk(work, &chunk);
+            free(bytes);
+        }
+        offset += 12 + (uint64_t)size;
+    }
+    return fine;
+}
+
+static twi_io_status fault(const job *work)
+{
+    if (strcmp(work->text, "truncated") == 0)
+        return twi_source_short(work->source);
+    if (work->starved)
+        return twi_io_fail(TWI_IO_MEMORY, work->source->name, "out of memory for libpng");
+    return twi_io_fail(TWI_IO_INPUT, work->source->name, "damaged PNG: %s", work->text);
+}
+
+static bool is_interlaced(const job *work)
+{
+    return png_get_interlace_type(work->png, work->info) == PNG_INTERLACE_ADAM7;
+}
+
+/* The shape as the header says; libpng set to deliver just that, or a byte a pixel that names a colour. */
+static twi_io_status read_head(twi_reader *reader, job *work)
+{
+    png_structp png = work->png;
+    png_infop info = work->info;
+    if (setjmp(png_jmpbuf(png)))
+        return fault(work);
     png_set_user_limits(png, MOST_SIDE, MOST_SIDE);
     png_set_chunk_malloc_max(png, TWI_MOST_BLOB);
     png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
@@ -202,8 +261,11 @@ static twi_io_status prepare(png_structp png, png_infop info, job *work, const t
     const int alpha = (png_get_color_type(png, info) & PNG_COLOR_MASK_ALPHA) || png_get_valid(png, info, PNG_INFO_tRNS);
     /* before libpng takes memory for a row */
     TWI_IO_TRY(twi_source_expect(work->source, png_get_rowbytes(png, info) * height / DEFLATE_RATIO));
-    TWI_IO_TRY(twi_image_take(work->source, request, width, height, colours + alpha,
-                              png_get_bit_depth(png, info) == 16 ? TW_U16 : TW_U8, result));
+    TWI_IO_TRY(
+        twi_reader_accept(reader, width, height, colours + alpha, png_get_bit_depth(png, info) == 16 ? TW_U16 : TW_U8));
+    if (is_interlaced(work))
+        TWI_IO_TRY(twi_reader_hold(reader, twi_row_bytes(&reader->shape) * height,
+                                   "an interlaced PNG is held in memory as a whole"));
     if (has_palette(png, info))
         png_set_packing(png);
     else
@@ -212,81 +274,124 @@ static twi_io_status prepare(png_structp png, png_infop info, job *work, const t
         png_set_swap(png);
     (void)png_set_interlace_handling(png);
     png_read_update_info(png, info);
-    if (png_get_rowbytes(png, info) != (has_palette(png, info) ? width : twi_row_bytes(&result->image)))
+    if (png_get_rowbytes(png, info) != (has_palette(png, info) ? width : twi_row_bytes(&reader->shape)))
         png_error(png, "rows of an unexpected length");
     return TWI_IO_OK;
 }
 
-/* The names of colours at the begin of each row become colours. libpng would take black for a name beyond the palette.
- */
-static void expand_palette(png_structp png, png_infop info, const tw_image *image)
+/* The names of colours at the begin of a row become colours. libpng would take black for a name beyond the palette. */
+static void expand_palette(const job *work, const tw_image *shape, uint8_t *row)
 {
     png_colorp colours = NULL;
     png_bytep alphas = NULL;
     int count = 0;
     int transparent = 0;
-    (void)png_get_PLTE(png, info, &colours, &count);
-    (void)png_get_tRNS(png, info, &alphas, &transparent, NULL);
-    for (int64_t y = 0; y < image->height; y++) {
-        uint8_t *row = twi_row(image, y);
-        for (int64_t x = image->width; x-- > 0;) { /* from the end: a pixel never lies before its name */
-            const int name = row[x];
-            uint8_t *pixel = row + x * image->channels;
-            if (name >= count)
-                png_error(png, "a pixel names a colour beyond the palette");
-            pixel[0] = colours[name].red;
-            pixel[1] = colours[name].green;
-            pixel[2] = colours[name].blue;
-            if (image->channels == 4)
-                pixel[3] = name < transparent ? alphas[name] : UINT8_MAX;
-        }
+    (void)png_get_PLTE(work->png, work->info, &colours, &count);
+    (void)png_get_tRNS(work->png, work->info, &alphas, &transparent, NULL);
+    for (int64_t x = shape->width; x-- > 0;) { /* from the end: a pixel never lies before its name */
+        const int name = row[x];
+        uint8_t *pixel = row + x * shape->channels;
+        if (name >= count)
+            png_error(work->png, "a pixel names a colour beyond the palette");
+        pixel[0] = colours[name].red;
+        pixel[1] = colours[name].green;
+        pixel[2] = colours[name].blue;
+        if (shape->channels == 4)
+            pixel[3] = name < transparent ? alphas[name] : UINT8_MAX;
     }
 }
 
-static twi_io_status decode(png_structp png, png_infop info, job *work, const twi_request *request,
-                            twi_io_image *result)
+/* The next rows; all of them if the image is interlaced. */
+static twi_io_status decode(job *work, const tw_image *rows)
 {
-    if (setjmp(png_jmpbuf(png))) {
-        if (strcmp(work->text, "truncated") == 0)
-            return twi_source_short(work->source);
-        if (work->starved)
-            return twi_io_fail(TWI_IO_MEMORY, work->source->name, "out of memory for libpng");
-        return twi_io_fail(TWI_IO_INPUT, work->source->name, "damaged PNG: %s", work->text);
-    }
-    TWI_IO_TRY(prepare(png, info, work, request, result));
-    const int passes = png_get_interlace_type(png, info) == PNG_INTERLACE_ADAM7 ? PNG_INTERLACE_ADAM7_PASSES : 1;
+    const int passes = is_interlaced(work) ? PNG_INTERLACE_ADAM7_PASSES : 1;
+    if (setjmp(png_jmpbuf(work->png)))
+        return fault(work);
     for (int pass = 0; pass < passes; pass++)
-        for (int64_t y = 0; y < result->image.height; y++)
-            png_read_row(png, twi_row(&result->image, y), NULL);
-    if (has_palette(png, info))
-        expand_palette(png, info, &result->image);
-    /* the chunks behind the pixels, and whether the file is whole */
-    png_read_end(png, NULL);
+        for (int64_t y = 0; y < rows->height; y++)
+            png_read_row(work->png, twi_row(rows, y), NULL);
+    for (int64_t y = 0; y < rows->height && has_palette(work->png, work->info); y++)
+        expand_palette(work, rows, twi_row(rows, y));
     return TWI_IO_OK;
 }
 
-static twi_io_status read_png(twi_source *source, const twi_request *request, twi_io_image *result)
+/* Rows of an interlaced image, which is decoded as a whole first. */
+static twi_io_status copy_rows(twi_reader *reader, job *work, int64_t first, const tw_image *rows)
 {
-    job work = {.source = source};
-    twi_io_status status = TWI_IO_MEMORY;
-    png_structp png =
-        png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &work, on_error, on_warning, &work, on_allocate, on_release);
-    png_infop info = png ? png_create_info_struct(png) : NULL;
-    if (info)
-        status = decode(png, info, &work, request, result);
-    else
-        (void)twi_io_fail(status, source->name, "out of memory for libpng");
-    png_destroy_read_struct(&png, &info, NULL);
-    if (result->metadata) {
-        *result->metadata = work.metadata;
-        if (status == TWI_IO_OK && !twi_metadata_from_exif(result->metadata))
-            status = twi_io_fail(TWI_IO_MEMORY, source->name, "out of memory for metadata");
-    } else {
-        free(work.metadata.icc.bytes);
-        free(work.metadata.exif.bytes);
-        free(work.metadata.xmp.bytes);
+    if (!work->whole.data) {
+        tw_image whole = reader->shape;
+        whole.data = malloc((size_t)whole.height * twi_row_bytes(&whole));
+        if (!whole.data)
+            return twi_io_fail(TWI_IO_MEMORY, reader->source.name, "out of memory for an interlaced PNG");
+        const twi_io_status status = decode(work, &whole);
+        if (status != TWI_IO_OK) {
+            free(whole.data);
+            return status;
+        }
+        work->whole = whole;
     }
-    return status;
+    for (int64_t y = 0; y < rows->height; y++)
+        memcpy(twi_row(rows, y), twi_row(&work->whole, first + y), twi_row_bytes(rows));
+    return TWI_IO_OK;
+}
+
+static twi_io_status read_png(twi_reader *reader, int64_t first, const tw_image *rows)
+{
+    job *work = reader->state;
+    if (is_interlaced(work) && (rows->height < reader->shape.height || work->whole.data))
+        return copy_rows(reader, work, first, rows);
+    reader->access = TWI_ACCESS_NEXT; /* nothing is kept */
+    return decode(work, rows);
+}
+
+/* The chunks behind the pixels, and whether the file is whole. */
+static twi_io_status end_png(twi_reader *reader)
+{
+    job *work = reader->state;
+    if (setjmp(png_jmpbuf(work->png)))
+        return fault(work);
+    png_read_end(work->png, NULL);
+    return TWI_IO_OK;
+}
+
+static twi_io_status open_png(twi_reader *reader)
+{
+    const char *name = reader->source.name;
+    TWI_IO_TRY(twi_source_spool(&reader->source, reader->most_bytes));
+    job *work = reader->state = calloc(1, sizeof *work);
+    if (!work)
+        return twi_io_fail(TWI_IO_MEMORY, name, "out of memory for reading");
+    work->source = &reader->source;
+    work->png =
+        png_create_read_struct_2(PNG_LIBPNG_VER_STRING, work, on_error, on_warning, work, on_allocate, on_release);
+    work->info = work->png ? png_create_info_struct(work->png) : NULL;
+    if (!work->info)
+        return twi_io_fail(TWI_IO_MEMORY, name, "out of memory for libpng");
+    TWI_IO_TRY(read_head(reader, work));
+    /* what was decoded of an interlaced image can be read in any order */
+    reader->access = is_interlaced(work) ? TWI_ACCESS_ANY : TWI_ACCESS_NEXT;
+    const bool fine = look_ahead(work);
+    work->complete = true;
+    work->metadata.format = reader->metadata->format;
+    *reader->metadata = work->metadata;
+    work->metadata = (twi_metadata){0};
+    if (fine && twi_metadata_from_exif(reader->metadata))
+        return TWI_IO_OK;
+    return twi_io_fail(TWI_IO_MEMORY, name, "out of memory for metadata");
+}
+
+static void close_png(twi_reader *reader)
+{
+    job *work = reader->state;
+    if (!work)
+        return;
+    if (work->png)
+        png_destroy_read_struct(&work->png, &work->info, NULL);
+    free(work->metadata.icc.bytes);
+    free(work->metadata.exif.bytes);
+    free(work->metadata.xmp.bytes);
+    free(work->whole.data);
+    free(work);
 }
 
 /* ---- Writing -------------------------------------------------------------------------------- */
@@ -358,53 +463,84 @@ static bool write_metadata(png_structp png, job *work, const twi_metadata *metad
     return true;
 }
 
-static twi_io_status encode(png_structp png, png_infop info, job *work, const tw_image *image,
-                            const twi_metadata *metadata, const twi_blob *exif, unsigned *kept)
+static twi_io_status write_failed(const job *work)
+{
+    if (work->sink->error != 0)
+        return twi_sink_failed(work->sink);
+    return twi_io_fail(TWI_IO_MEMORY, work->sink->name, "libpng failed: %s", work->text);
+}
+
+static twi_io_status write_head(job *work, const tw_image *shape, const twi_metadata *metadata, unsigned *kept)
 {
     static const int colours[] = {0, PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,
                                   PNG_COLOR_TYPE_RGB_ALPHA};
-    if (setjmp(png_jmpbuf(png))) {
-        if (work->sink->error != 0)
-            return twi_sink_failed(work->sink);
-        return twi_io_fail(TWI_IO_MEMORY, work->sink->name, "libpng failed: %s", work->text);
-    }
+    png_structp png = work->png;
+    if (setjmp(png_jmpbuf(png)))
+        return write_failed(work);
     png_set_write_fn(png, work, write_bytes, write_flush);
     png_set_user_limits(png, MOST_SIDE, MOST_SIDE);
-    if (image->width > MOST_SIDE || image->height > MOST_SIDE)
-        return twi_io_fail(TWI_IO_USAGE, work->sink->name, "%lldx%lld pixels: a side of a PNG has %d at most",
-                           (long long)image->width, (long long)image->height, (int)MOST_SIDE);
-    png_set_IHDR(png, info, (png_uint_32)image->width, (png_uint_32)image->height, 8 * (int)tw_type_size(image->type),
-                 colours[image->channels], PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_set_IHDR(png, work->info, (png_uint_32)shape->width, (png_uint_32)shape->height,
+                 8 * (int)tw_type_size(shape->type), colours[shape->channels], PNG_INTERLACE_NONE,
+                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     /* half the time of libpng's own choice for a tenth more bytes, measured on a 4096x4096 RGB picture */
     png_set_compression_level(png, Z_BEST_SPEED);
     png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_PAETH);
-    png_write_info(png, info);
-    if (!write_metadata(png, work, metadata, exif, kept))
+    png_write_info(png, work->info);
+    if (!write_metadata(png, work, metadata, &work->exif, kept))
         return twi_io_fail(TWI_IO_MEMORY, work->sink->name, "out of memory for metadata");
     if (!twi_host_big())
         png_set_swap(png);
-    for (int64_t y = 0; y < image->height; y++)
-        png_write_row(png, twi_row(image, y));
-    png_write_end(png, NULL);
     return TWI_IO_OK;
 }
 
-static twi_io_status write_png(twi_sink *sink, const tw_image *image, const twi_metadata *metadata, unsigned *kept)
+static twi_io_status create_png(twi_writer *writer, const twi_metadata *metadata, unsigned *kept)
 {
-    job work = {.sink = sink};
-    twi_blob exif;
-    twi_io_status status = TWI_IO_MEMORY;
-    if (!twi_metadata_exif(metadata, &exif))
-        return twi_io_fail(TWI_IO_MEMORY, sink->name, "out of memory for metadata");
-    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &work, on_error, on_warning);
-    png_infop info = png ? png_create_info_struct(png) : NULL;
-    if (info)
-        status = encode(png, info, &work, image, metadata, &exif, kept);
-    else
-        (void)twi_io_fail(status, sink->name, "out of memory for libpng");
-    png_destroy_write_struct(&png, &info);
-    free(work.chunk);
-    free(exif.bytes);
+    const tw_image *shape = &writer->shape;
+    const char *name = writer->sink.name;
+    if (shape->width > MOST_SIDE || shape->height > MOST_SIDE)
+        return twi_io_fail(TWI_IO_USAGE, name, "%lldx%lld pixels: a side of a PNG has %d at most",
+                           (long long)shape->width, (long long)shape->height, (int)MOST_SIDE);
+    job *work = writer->state = calloc(1, sizeof *work);
+    if (!work || !twi_metadata_exif(metadata, &work->exif))
+        return twi_io_fail(TWI_IO_MEMORY, name, "out of memory for metadata");
+    work->sink = &writer->sink;
+    work->png = png_create_write_struct(PNG_LIBPNG_VER_STRING, work, on_error, on_warning);
+    work->info = work->png ? png_create_info_struct(work->png) : NULL;
+    if (!work->info)
+        return twi_io_fail(TWI_IO_MEMORY, name, "out of memory for libpng");
+    return write_head(work, shape, metadata, kept);
+}
+
+static twi_io_status put_png(twi_writer *writer, const tw_image *rows)
+{
+    job *work = writer->state;
+    if (setjmp(png_jmpbuf(work->png)))
+        return write_failed(work);
+    for (int64_t y = 0; y < rows->height; y++)
+        png_write_row(work->png, twi_row(rows, y));
+    return TWI_IO_OK;
+}
+
+static twi_io_status write_end(job *work)
+{
+    if (setjmp(png_jmpbuf(work->png)))
+        return write_failed(work);
+    png_write_end(work->png, NULL);
+    return TWI_IO_OK;
+}
+
+static twi_io_status finish_png(twi_writer *writer, twi_io_status status)
+{
+    job *work = writer->state;
+    if (!work)
+        return status;
+    if (status == TWI_IO_OK)
+        status = write_end(work);
+    if (work->png)
+        png_destroy_write_struct(&work->png, &work->info);
+    free(work->chunk);
+    free(work->exif.bytes);
+    free(work);
     return status;
 }
 
@@ -413,7 +549,12 @@ const twi_format twi_format_png = {
     .title = "PNG",
     .endings = endings,
     .sniff = sniff,
-    .read = read_png,
     .can_hold = can_hold,
-    .write = write_png,
+    .open = open_png,
+    .rows = read_png,
+    .end = end_png,
+    .close = close_png,
+    .create = create_png,
+    .put = put_png,
+    .finish = finish_png,
 };

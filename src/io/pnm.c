@@ -16,8 +16,8 @@ typedef struct header {
     char kind; /* '1' to '6', 'f' or 'F' */
     uint64_t width;
     uint64_t height;
-    uint64_t most;   /* the largest value of a sample */
-    bool big_endian; /* PFM alone has a choice */
+    uint64_t most; /* the largest value of a sample */
+    twi_flat flat; /* of raw kinds; PFM alone has a choice of byte order, and its lowest row first */
 } header;
 
 static bool is_blank(int c)
@@ -98,7 +98,7 @@ static twi_io_status read_scale(twi_source *source, header *head)
     if (!is_blank(c) || length == 0 || *end != '\0' || !(scale < 0 || scale > 0))
         return twi_io_fail(TWI_IO_INPUT, source->name, "malformed: its scale is \"%s\", not a number other than 0",
                            text);
-    head->big_endian = scale > 0;
+    head->flat.big = scale > 0;
     return TWI_IO_OK;
 }
 
@@ -107,7 +107,7 @@ static twi_io_status read_header(twi_source *source, header *head)
     char start[2];
     if (twi_source_read(source, start, sizeof start) < sizeof start)
         return twi_source_short(source);
-    *head = (header){.kind = start[1], .most = 1, .big_endian = true};
+    *head = (header){.kind = start[1], .most = 1, .flat.big = true};
     TWI_IO_TRY(read_number(source, "width", &head->width));
     TWI_IO_TRY(read_number(source, "height", &head->height));
     if (head->width == 0 || head->height == 0)
@@ -183,20 +183,16 @@ static twi_io_status read_raw_bits(twi_source *source, const tw_image *image, ui
     return TWI_IO_OK;
 }
 
-static twi_io_status read_raw(twi_source *source, const header *head, const tw_image *image, void *row)
+/* What was read where the maximum is not all that the type holds. */
+static twi_io_status check_samples(const twi_source *source, const header *head, const tw_image *rows)
 {
-    if (head->kind == '4')
-        return read_raw_bits(source, image, row);
-    if (twi_source_read(source, row, twi_row_bytes(image)) < twi_row_bytes(image))
-        return twi_source_short(source);
-    if (head->big_endian != twi_host_big())
-        twi_swap(row, twi_row_elements(image), tw_type_size(image->type));
-    if (image->type == TW_F32 || head->most == UINT16_MAX || head->most == UINT8_MAX)
-        return TWI_IO_OK;
-    for (size_t i = 0; i < twi_row_elements(image); i++) {
-        const uint64_t value = image->type == TW_U8 ? ((uint8_t *)row)[i] : ((uint16_t *)row)[i];
-        if (value > head->most)
-            return too_large(source, head, value);
+    for (int64_t y = 0; y < rows->height; y++) {
+        const void *row = twi_row(rows, y);
+        for (size_t i = 0; i < twi_row_elements(rows); i++) {
+            const uint64_t value = rows->type == TW_U8 ? ((const uint8_t *)row)[i] : ((const uint16_t *)row)[i];
+            if (value > head->most)
+                return too_large(source, head, value);
+        }
     }
     return TWI_IO_OK;
 }
@@ -218,45 +214,65 @@ static uint64_t least_bytes(const header *head, uint64_t samples_per_pixel, size
     return head->kind <= '3' ? bytes - 1 : bytes;
 }
 
-static twi_io_status read_pnm(twi_source *source, const twi_request *request, twi_io_image *result)
+static twi_io_status open_pnm(twi_reader *reader)
 {
-    header head = {0};
-    TWI_IO_TRY(read_header(source, &head));
-    const bool floats = head.kind == 'f' || head.kind == 'F';
-    const bool plain = head.kind >= '1' && head.kind <= '3';
-    const int32_t channels = head.kind == '3' || head.kind == '6' || head.kind == 'F' ? 3 : 1;
-    const tw_type type = floats ? TW_F32 : head.most > UINT8_MAX ? TW_U16 : TW_U8;
-    TWI_IO_TRY(twi_source_expect(source, least_bytes(&head, (uint64_t)channels, tw_type_size(type))));
-    TWI_IO_TRY(twi_image_take(source, request, head.width, head.height, channels, type, result));
-    const tw_image *image = &result->image;
-    for (int64_t y = 0; y < image->height; y++) {
-        /* PFM stores the lowest row first */
-        void *row = twi_row(image, floats ? image->height - 1 - y : y);
-        TWI_IO_TRY(plain ? read_plain(source, &head, image, row) : read_raw(source, &head, image, row));
+    twi_source *source = &reader->source;
+    header *head = reader->state = calloc(1, sizeof *head);
+    if (!head)
+        return twi_io_fail(TWI_IO_MEMORY, source->name, "out of memory for reading");
+    TWI_IO_TRY(read_header(source, head));
+    const bool floats = head->kind == 'f' || head->kind == 'F';
+    const int32_t channels = head->kind == '3' || head->kind == '6' || head->kind == 'F' ? 3 : 1;
+    const tw_type type = floats ? TW_F32 : head->most > UINT8_MAX ? TW_U16 : TW_U8;
+    TWI_IO_TRY(twi_source_expect(source, least_bytes(head, (uint64_t)channels, tw_type_size(type))));
+    TWI_IO_TRY(twi_reader_accept(reader, head->width, head->height, channels, type));
+    reader->access = head->kind <= '3' ? TWI_ACCESS_NEXT : TWI_ACCESS_ANY;
+    head->flat.offset = source->position;
+    head->flat.upward = floats;
+    return TWI_IO_OK;
+}
+
+static twi_io_status read_pnm(twi_reader *reader, int64_t first, const tw_image *rows)
+{
+    twi_source *source = &reader->source;
+    const header *head = reader->state;
+    if (head->kind > '4') {
+        TWI_IO_TRY(twi_flat_read(reader, &head->flat, first, rows));
+        const bool any = rows->type == TW_F32 || head->most == UINT16_MAX || head->most == UINT8_MAX;
+        return any ? TWI_IO_OK : check_samples(source, head, rows);
+    }
+    if (head->kind == '4')
+        TWI_IO_TRY(twi_source_seek(source, head->flat.offset + (uint64_t)first * ((head->width + 7) / 8)));
+    for (int64_t y = 0; y < rows->height; y++) {
+        void *row = twi_row(rows, y);
+        TWI_IO_TRY(head->kind == '4' ? read_raw_bits(source, rows, row) : read_plain(source, head, rows, row));
     }
     return TWI_IO_OK;
 }
 
+static void close_pnm(twi_reader *reader)
+{
+    free(reader->state);
+}
+
 /* ---- Writing -------------------------------------------------------------------------------- */
 
-static twi_io_status write_pnm(twi_sink *sink, const tw_image *image, const twi_metadata *metadata, unsigned *kept)
+static twi_io_status make_head(const char *name, const tw_image *image, const twi_metadata *metadata, twi_head *result,
+                               unsigned *kept)
 {
-    char head[64];
+    enum { MOST_HEAD = 64 };
+    char *head = malloc(MOST_HEAD);
     const bool floats = image->type == TW_F32;
     const char kind = floats ? (image->channels == 3 ? 'F' : 'f') : (image->channels == 3 ? '6' : '5');
     const char *most = floats ? "-1.0" : image->type == TW_U8 ? "255" : "65535";
     (void)metadata;
     (void)kept;
-    const int length = snprintf(head, sizeof head, "P%c\n%lld %lld\n%s\n", kind, (long long)image->width,
+    if (!head)
+        return twi_io_fail(TWI_IO_MEMORY, name, "out of memory for the header");
+    const int length = snprintf(head, MOST_HEAD, "P%c\n%lld %lld\n%s\n", kind, (long long)image->width,
                                 (long long)image->height, most);
-    void *scratch = malloc(twi_row_bytes(image));
-    if (!scratch)
-        return twi_io_fail(TWI_IO_MEMORY, sink->name, "out of memory for a row");
-    bool fine = twi_sink_write(sink, head, (size_t)length);
-    for (int64_t y = 0; y < image->height && fine; y++)
-        fine = twi_sink_row(sink, image, floats ? image->height - 1 - y : y, !floats, scratch);
-    free(scratch);
-    return fine ? TWI_IO_OK : twi_sink_failed(sink);
+    *result = (twi_head){(uint8_t *)head, {.offset = (uint64_t)length, .big = !floats, .upward = floats}};
+    return TWI_IO_OK;
 }
 
 const twi_format twi_format_pnm = {
@@ -264,7 +280,9 @@ const twi_format twi_format_pnm = {
     .title = "PNM",
     .endings = endings,
     .sniff = sniff,
-    .read = read_pnm,
     .can_hold = can_hold,
-    .write = write_pnm,
+    .open = open_pnm,
+    .rows = read_pnm,
+    .close = close_pnm,
+    .head = make_head,
 };

@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/bytes.h"
 #include "io/format.h"
 
 enum { BUFFER_BYTES = 1 << 18, NAME_KEPT = 200, MOST_ATTEMPTS = 1000 };
@@ -219,6 +218,7 @@ static void flush(twi_sink *sink)
 
 bool twi_sink_write(twi_sink *sink, const void *bytes, size_t count)
 {
+    sink->position += count;
     if (count > BUFFER_BYTES - sink->used)
         flush(sink);
     if (count > BUFFER_BYTES) {
@@ -230,14 +230,18 @@ bool twi_sink_write(twi_sink *sink, const void *bytes, size_t count)
     return sink->error == 0;
 }
 
-bool twi_sink_row(twi_sink *sink, const tw_image *image, int64_t y, bool big, void *scratch)
+twi_io_status twi_sink_seek(twi_sink *sink, uint64_t offset)
 {
-    const size_t size = tw_type_size(image->type);
-    if (size == 1 || big == twi_host_big())
-        return twi_sink_write(sink, twi_row(image, y), twi_row_bytes(image));
-    memcpy(scratch, twi_row(image, y), twi_row_bytes(image));
-    twi_swap(scratch, twi_row_elements(image), size);
-    return twi_sink_write(sink, scratch, twi_row_bytes(image));
+    if (offset == sink->position)
+        return TWI_IO_OK;
+    if (!sink->target)
+        return twi_io_fail(TWI_IO_MEMORY, sink->name,
+                           "its rows are not written from the first to the last, which a pipe needs: use a file");
+    flush(sink);
+    if (sink->error == 0 && lseek(sink->fd, (off_t)offset, SEEK_SET) < 0)
+        sink->error = errno;
+    sink->position = offset;
+    return sink->error == 0 ? TWI_IO_OK : twi_sink_failed(sink);
 }
 
 twi_io_status twi_sink_failed(const twi_sink *sink)

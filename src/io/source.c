@@ -30,6 +30,8 @@ twi_io_status twi_source_open(const char *path, twi_source *source)
     if (here >= 0 && facts.st_size > here) {
         source->base = here;
         source->size = (uint64_t)(facts.st_size - here);
+        source->changed[0] = facts.st_mtim.tv_sec;
+        source->changed[1] = facts.st_mtim.tv_nsec;
     }
     source->owned = malloc(BUFFER_BYTES);
     if (!source->owned) {
@@ -69,41 +71,61 @@ static size_t read_fully(twi_source *source, uint8_t *bytes, size_t count)
     return done;
 }
 
+/* The bytes of a file of known size at `offset`. */
+static size_t read_there(twi_source *source, uint64_t offset, uint8_t *bytes, size_t count)
+{
+    size_t done = 0;
+    while (done < count && source->error == 0) {
+        const ssize_t got = pread(source->fd, bytes + done, count - done, source->base + (off_t)(offset + done));
+        if (got == 0)
+            break;
+        if (got > 0)
+            done += (size_t)got;
+        else if (errno != EINTR)
+            source->error = errno;
+    }
+    return done;
+}
+
+/* The bytes at the position, past the buffer. */
+static size_t load(twi_source *source, uint8_t *bytes, size_t count)
+{
+    if (source->size == TWI_UNKNOWN_SIZE)
+        return read_fully(source, bytes, count);
+    return twi_source_read_at(source, source->position, bytes, count);
+}
+
 static void fill(twi_source *source)
 {
-    source->begin = 0;
-    source->end = read_fully(source, source->owned, BUFFER_BYTES);
+    source->begin = source->position;
+    source->end = source->begin + load(source, source->owned, BUFFER_BYTES);
 }
 
 size_t twi_source_read(twi_source *source, void *bytes, size_t count)
 {
     uint8_t *out = bytes;
     size_t done = 0;
-    if (source->memory) {
-        done = twi_source_read_at(source, source->position, bytes, count);
-        source->position += done;
-        return done;
-    }
     while (done < count) {
-        const size_t kept = source->end - source->begin;
         const size_t left = count - done;
-        if (kept > 0) {
-            const size_t now = kept < left ? kept : left;
-            memcpy(out + done, source->owned + source->begin, now);
-            source->begin += now;
-            done += now;
-        } else if (left >= BUFFER_BYTES) {
-            const size_t got = read_fully(source, out + done, left);
-            done += got;
-            if (got < left)
-                break;
+        size_t now;
+        if (source->position >= source->begin && source->position < source->end) {
+            const uint64_t kept = source->end - source->position;
+            now = kept < left ? (size_t)kept : left;
+            memcpy(out + done, source->owned + (source->position - source->begin), now);
+        } else if (source->memory || left >= BUFFER_BYTES) {
+            now = load(source, out + done, left);
         } else {
             fill(source);
-            if (source->end == 0)
+            now = 0;
+            if (source->end == source->begin)
                 break;
+            continue;
         }
+        source->position += now;
+        done += now;
+        if (now == 0)
+            break;
     }
-    source->position += done;
     return done;
 }
 
@@ -115,8 +137,26 @@ const uint8_t *twi_source_peek(twi_source *source, size_t count, size_t *got)
     }
     if (source->end == 0)
         fill(source);
-    *got = source->end < count ? source->end : count;
+    *got = source->end < count ? (size_t)source->end : count;
     return source->owned;
+}
+
+twi_io_status twi_source_seek(twi_source *source, uint64_t offset)
+{
+    uint8_t dropped[4096];
+    if (source->size != TWI_UNKNOWN_SIZE || (offset >= source->begin && offset <= source->end)) {
+        source->position = offset;
+        return TWI_IO_OK;
+    }
+    if (offset < source->position)
+        return twi_io_fail(TWI_IO_MEMORY, source->name,
+                           "rows of it are needed again, and a pipe gives them once: use a file");
+    while (source->position < offset) {
+        const uint64_t left = offset - source->position;
+        if (twi_source_read(source, dropped, left < sizeof dropped ? (size_t)left : sizeof dropped) == 0)
+            return twi_source_short(source);
+    }
+    return TWI_IO_OK;
 }
 
 twi_io_status twi_source_spool(twi_source *source, uint64_t most)
@@ -127,7 +167,7 @@ twi_io_status twi_source_spool(twi_source *source, uint64_t most)
         return TWI_IO_OK;
     if (source->end == 0)
         fill(source);
-    size = source->end;
+    size = (size_t)source->end;
     /* the buffer itself grows into the whole content */
     while (size == room && source->error == 0) {
         uint8_t *larger = room <= most / 2 ? realloc(source->owned, 2 * room) : NULL;
@@ -142,31 +182,20 @@ twi_io_status twi_source_spool(twi_source *source, uint64_t most)
         return twi_source_short(source);
     source->memory = source->owned;
     source->size = size;
+    source->begin = source->end = 0;
     return TWI_IO_OK;
 }
 
 size_t twi_source_read_at(twi_source *source, uint64_t offset, void *bytes, size_t count)
 {
-    size_t done = 0;
     if (source->size == TWI_UNKNOWN_SIZE || offset >= source->size)
         return 0;
     if (count > source->size - offset)
         count = (size_t)(source->size - offset);
-    if (source->memory) {
-        memcpy(bytes, source->memory + offset, count);
-        return count;
-    }
-    while (done < count && source->error == 0) {
-        const ssize_t got =
-            pread(source->fd, (uint8_t *)bytes + done, count - done, source->base + (off_t)(offset + done));
-        if (got == 0)
-            break;
-        if (got > 0)
-            done += (size_t)got;
-        else if (errno != EINTR)
-            source->error = errno;
-    }
-    return done;
+    if (!source->memory)
+        return read_there(source, offset, bytes, count);
+    memcpy(bytes, source->memory + offset, count);
+    return count;
 }
 
 twi_io_status twi_source_short(const twi_source *source)
@@ -184,4 +213,17 @@ twi_io_status twi_source_expect(const twi_source *source, uint64_t least)
                            "truncated: its header promises an image of at least %llu bytes, %llu are there",
                            (unsigned long long)least, (unsigned long long)left);
     return TWI_IO_OK;
+}
+
+twi_io_status twi_source_unchanged(const twi_source *source)
+{
+    struct stat facts;
+    if (source->fd < 0 || source->memory || source->size == TWI_UNKNOWN_SIZE)
+        return TWI_IO_OK;
+    if (fstat(source->fd, &facts) != 0)
+        return twi_io_fail(TWI_IO_INPUT, source->name, "cannot be read: %s", strerror(errno));
+    if ((uint64_t)(facts.st_size - source->base) == source->size && facts.st_mtim.tv_sec == source->changed[0] &&
+        facts.st_mtim.tv_nsec == source->changed[1])
+        return TWI_IO_OK;
+    return twi_io_fail(TWI_IO_INPUT, source->name, "was changed while it was read: run again when nobody writes to it");
 }

@@ -1,5 +1,5 @@
 /*
- * TIFF and BigTIFF. Read through libtiff: strips and tiles, any of its compressions, contiguous or separate planes,
+ * TIFF and BigTIFF, read through libtiff: strips and tiles, any of its compressions, contiguous or separate planes,
  * any page. Tags beside the pixels are read by tags.c, since libtiff would judge and convert them.
  */
 #include <stdio.h>
@@ -11,6 +11,7 @@
 #include "io/bytes.h"
 #include "io/format.h"
 #include "io/metadata.h"
+#include "io/tiff.h"
 
 static const char *const endings[] = {"tif", "tiff", NULL};
 
@@ -24,6 +25,11 @@ typedef struct job {
     bool decoding;  /* pixels: a complaint means damage */
     char text[256]; /* libtiff's first complaint */
 } job;
+
+enum { MOST_PLANES = 4 };
+
+/* More than this in a compressed strip, and reading its last row alone is costly. */
+static const uint64_t small_strip = (uint64_t)4 << 20;
 
 /* How samples in the file become elements in memory. */
 typedef enum conversion { COPY = 0, HALF, BITS, PALETTE } conversion;
@@ -43,7 +49,23 @@ typedef struct layout {
     int32_t channels;
     const uint16_t *palette[3];
     int palette_shift;
+    bool tiled;
+    bool flat; /* uncompressed strips: rows are read past libtiff */
+    uint32_t tile_width;
+    uint32_t tile_height; /* or rows of a strip */
+    uint64_t tile_bytes;  /* of a tile as libtiff gives it, or of a row of a strip */
 } layout;
+
+/* What reading keeps. */
+typedef struct reading {
+    job work;
+    layout page;
+    TIFF *tiff[MOST_PLANES];   /* compressed strips in planes: one each, since each has a place of its own */
+    int64_t next[MOST_PLANES]; /* the row that each would read next */
+    uint8_t *scratch;          /* a tile, or a row of a strip */
+    tw_image kept;             /* a row of tiles, the last that was decoded; no data: there was no room */
+    int64_t kept_first;        /* its first row; -1: none */
+} reading;
 
 static bool sniff(const uint8_t *head, size_t count)
 {
@@ -358,63 +380,99 @@ static uint16_t planes_of(const layout *page)
     return page->separate ? page->samples : 1;
 }
 
-static twi_io_status read_strips(TIFF *tiff, const job *work, const layout *page, const tw_image *image)
+static twi_io_status failed(const reading *state)
 {
-    const uint64_t bytes = TIFFScanlineSize64(tiff);
-    if (bytes < packed_bytes(page, page->width) || bytes > INT64_MAX)
-        return damaged(work);
-    uint8_t *row = malloc((size_t)bytes);
-    if (!row)
-        return twi_io_fail(TWI_IO_MEMORY, work->source->name, "out of memory for a row");
-    bool fine = true;
-    for (uint16_t plane = 0; plane < planes_of(page); plane++) {
-        for (uint32_t y = 0; y < page->height && fine; y++) {
-            fine = TIFFReadScanline(tiff, row, y, plane) >= 0;
-            if (fine)
-                place(page, image, row, 0, y, page->width, plane);
-        }
-    }
-    free(row);
-    return fine ? TWI_IO_OK : damaged(work);
+    return damaged(&state->work);
 }
 
-/* One tile of one plane, its part inside the image. */
-static bool read_tile(TIFF *tiff, const layout *page, const tw_image *image, uint8_t *tile, uint32_t tile_width,
-                      uint32_t tile_height, uint32_t x, uint32_t y, uint16_t plane)
+/* Row `y` of a plane of uncompressed strips, as it is in the file. */
+static bool read_flat_row(reading *state, uint32_t y, uint16_t plane, uint8_t *out)
 {
-    const uint32_t width = page->width - x < tile_width ? page->width - x : tile_width;
-    const uint32_t height = page->height - y < tile_height ? page->height - y : tile_height;
-    const uint64_t step = TIFFTileRowSize64(tiff);
-    if (TIFFReadTile(tiff, tile, x, y, 0, plane) < 0)
+    const layout *page = &state->page;
+    TIFF *tiff = state->tiff[0];
+    const uint64_t bytes = packed_bytes(page, page->width);
+    const uint32_t strips = (uint32_t)(((uint64_t)page->height + page->tile_height - 1) / page->tile_height);
+    const uint32_t strip = plane * strips + y / page->tile_height;
+    const uint64_t skip = y % page->tile_height * bytes;
+    if (skip + bytes > TIFFGetStrileByteCount(tiff, strip) ||
+        twi_source_read_at(state->work.source, TIFFGetStrileOffset(tiff, strip) + skip, out, (size_t)bytes) < bytes)
         return false;
-    for (uint32_t i = 0; i < height; i++)
-        place(page, image, tile + i * step, x, y + i, width, plane);
+    if (TIFFIsByteSwapped(tiff) && page->bits > 8)
+        twi_swap(out, (size_t)(bytes / (page->bits / 8)), page->bits / 8);
     return true;
 }
 
-static twi_io_status read_tiles(TIFF *tiff, const job *work, const layout *page, const twi_request *request,
-                                const tw_image *image)
+/* The same of compressed ones, which libtiff only decodes from a strip's first row on. */
+static bool read_strip_row(reading *state, uint32_t y, uint16_t plane, uint8_t *out)
 {
-    uint32_t width = 0;
-    uint32_t height = 0;
-    (void)TIFFGetField(tiff, TIFFTAG_TILEWIDTH, &width);
-    (void)TIFFGetField(tiff, TIFFTAG_TILELENGTH, &height);
-    const uint64_t bytes = TIFFTileSize64(tiff);
-    if (width == 0 || height == 0 || TIFFTileRowSize64(tiff) < packed_bytes(page, width) ||
-        bytes / height < packed_bytes(page, width))
-        return damaged(work);
-    if (bytes > slack_bytes && bytes - slack_bytes > request->most_bytes)
-        return twi_io_fail(TWI_IO_MEMORY, work->source->name, "tiles of %ux%u pixels exceed the limit", width, height);
-    uint8_t *tile = malloc((size_t)bytes);
-    if (!tile)
-        return twi_io_fail(TWI_IO_MEMORY, work->source->name, "out of memory for a tile");
-    bool fine = true;
-    for (uint16_t plane = 0; plane < planes_of(page); plane++)
-        for (uint64_t y = 0; y < page->height && fine; y += height)
-            for (uint64_t x = 0; x < page->width && fine; x += width)
-                fine = read_tile(tiff, page, image, tile, width, height, (uint32_t)x, (uint32_t)y, plane);
-    free(tile);
-    return fine ? TWI_IO_OK : damaged(work);
+    const int64_t begin = y - y % state->page.tile_height;
+    int64_t *next = &state->next[plane];
+    if (*next > y || *next < begin)
+        *next = begin;
+    for (; *next <= y; (*next)++)
+        if (TIFFReadScanline(state->tiff[plane], out, (uint32_t)*next, plane) < 0)
+            return false;
+    return true;
+}
+
+static twi_io_status read_strips(reading *state, int64_t first, const tw_image *rows)
+{
+    const layout *page = &state->page;
+    const bool straight = page->flat && page->conversion == COPY && !page->separate;
+    for (uint16_t plane = 0; plane < planes_of(page); plane++) {
+        for (int64_t y = 0; y < rows->height; y++) {
+            const uint32_t row = (uint32_t)(first + y);
+            uint8_t *out = straight ? twi_row(rows, y) : state->scratch;
+            if (!(page->flat ? read_flat_row(state, row, plane, out) : read_strip_row(state, row, plane, out)))
+                return failed(state);
+            if (!straight)
+                place(page, rows, out, 0, y, page->width, plane);
+        }
+    }
+    return TWI_IO_OK;
+}
+
+/* A row of tiles, the first at row `top`: those rows of it that `rows` has, whose first is `first`. */
+static bool read_tile_row(reading *state, int64_t top, int64_t first, const tw_image *rows)
+{
+    const layout *page = &state->page;
+    const int64_t begin = top > first ? top : first;
+    const int64_t end = twi_min_i64(top + page->tile_height, first + rows->height);
+    TIFF *tiff = state->tiff[0];
+    const uint64_t step = TIFFTileRowSize64(tiff);
+    for (uint16_t plane = 0; plane < planes_of(page); plane++) {
+        for (uint64_t x = 0; x < page->width; x += page->tile_width) {
+            const uint64_t width = page->width - x < page->tile_width ? page->width - x : page->tile_width;
+            if (TIFFReadTile(tiff, state->scratch, (uint32_t)x, (uint32_t)top, 0, plane) < 0)
+                return false;
+            for (int64_t y = begin; y < end; y++)
+                place(page, rows, state->scratch + (uint64_t)(y - top) * step, (int64_t)x, y - first, width, plane);
+        }
+    }
+    return true;
+}
+
+static twi_io_status read_tiles(reading *state, int64_t first, const tw_image *rows)
+{
+    const int64_t height = state->page.tile_height;
+    tw_image *kept = &state->kept;
+    for (int64_t top = first - first % height; top < first + rows->height; top += height) {
+        const bool all = top >= first && twi_min_i64(top + height, state->page.height) <= first + rows->height;
+        if (all || !kept->data) {
+            if (!read_tile_row(state, top, first, rows))
+                return failed(state);
+            continue;
+        }
+        if (state->kept_first != top) {
+            state->kept_first = -1;
+            if (!read_tile_row(state, top, top, kept))
+                return failed(state);
+            state->kept_first = top;
+        }
+        for (int64_t y = twi_max_i64(top, first); y < twi_min_i64(top + height, first + rows->height); y++)
+            memcpy(twi_row(rows, y - first), twi_row(kept, y - top), twi_row_bytes(rows));
+    }
+    return TWI_IO_OK;
 }
 
 static void invert(const tw_image *image)
@@ -448,183 +506,134 @@ static twi_io_status read_metadata(TIFF *tiff, const job *work, const layout *pa
     return TWI_IO_OK;
 }
 
-static twi_io_status read_page(TIFF *tiff, job *work, const twi_request *request, twi_io_image *result)
+/* libtiff holds a compressed strip as it is in the file. */
+static twi_io_status take_large_strips(twi_reader *reader, const reading *state)
 {
-    layout page;
-    TWI_IO_TRY(choose_page(tiff, work, request->page));
-    TWI_IO_TRY(read_layout(tiff, work, &page));
-    /* what is not compressed takes its full size in the file */
-    const uint64_t planes = page.separate ? page.samples : 1;
-    if (page.compression == COMPRESSION_NONE)
-        TWI_IO_TRY(twi_source_expect(work->source, packed_bytes(&page, page.width) * planes > UINT64_MAX / page.height
-                                                       ? UINT64_MAX - 1
-                                                       : packed_bytes(&page, page.width) * planes * page.height));
-    TWI_IO_TRY(twi_image_take(work->source, request, page.width, page.height, page.channels, page.type, result));
+    uint64_t most = 0;
+    reader->access = TWI_ACCESS_COSTLY;
+    for (uint32_t strip = 0; strip < TIFFNumberOfStrips(state->tiff[0]); strip++) {
+        const uint64_t bytes = TIFFGetStrileByteCount(state->tiff[0], strip);
+        most = bytes > most ? bytes : most;
+    }
+    return twi_reader_hold(reader, most * planes_of(&state->page), "a compressed strip is held in memory");
+}
+
+/* Tiles, or strips as tiles of whole rows; and the memory for them. */
+static twi_io_status take_tiles(twi_reader *reader, reading *state)
+{
+    layout *page = &state->page;
+    TIFF *tiff = state->tiff[0];
+    const char *name = reader->source.name;
+    uint16_t fill = FILLORDER_MSB2LSB;
+    state->kept_first = -1;
+    page->tiled = TIFFIsTiled(tiff);
+    if (page->tiled) {
+        (void)TIFFGetField(tiff, TIFFTAG_TILEWIDTH, &page->tile_width);
+        (void)TIFFGetField(tiff, TIFFTAG_TILELENGTH, &page->tile_height);
+        page->tile_bytes = TIFFTileSize64(tiff);
+        if (page->tile_width == 0 || page->tile_height == 0 ||
+            TIFFTileRowSize64(tiff) < packed_bytes(page, page->tile_width) ||
+            page->tile_bytes / page->tile_height < packed_bytes(page, page->tile_width))
+            return failed(state);
+        if (page->tile_bytes > slack_bytes && page->tile_bytes - slack_bytes > reader->most_bytes)
+            return twi_io_fail(TWI_IO_MEMORY, name, "tiles of %ux%u pixels exceed the limit", page->tile_width,
+                               page->tile_height);
+    } else {
+        (void)TIFFGetFieldDefaulted(tiff, TIFFTAG_ROWSPERSTRIP, &page->tile_height);
+        (void)TIFFGetFieldDefaulted(tiff, TIFFTAG_FILLORDER, &fill);
+        page->tile_bytes = TIFFScanlineSize64(tiff);
+        if (page->tile_height == 0 || page->tile_bytes < packed_bytes(page, page->width) ||
+            page->tile_bytes > INT64_MAX)
+            return failed(state);
+        if (page->tile_height > page->height)
+            page->tile_height = page->height;
+        page->flat = page->compression == COMPRESSION_NONE && fill == FILLORDER_MSB2LSB;
+        if (!page->flat && page->tile_bytes * page->tile_height > small_strip)
+            TWI_IO_TRY(take_large_strips(reader, state));
+    }
+    state->scratch = malloc((size_t)page->tile_bytes);
+    if (!state->scratch)
+        return twi_io_fail(TWI_IO_MEMORY, name, "out of memory for a %s", page->tiled ? "tile" : "row");
+    reader->held += page->tile_bytes;
+    const uint64_t kept = twi_row_bytes(&reader->shape) * page->tile_height;
+    if (page->tiled && !reader->whole && kept <= reader->most_bytes / 8 && (state->kept.data = malloc((size_t)kept))) {
+        void *data = state->kept.data;
+        state->kept = reader->shape;
+        state->kept.data = data;
+        state->kept.height = page->tile_height;
+        reader->held += kept;
+    }
+    return TWI_IO_OK;
+}
+
+/* What is not compressed takes its full size in the file. */
+static twi_io_status expect_pixels(const twi_source *source, const layout *page)
+{
+    const uint64_t row = packed_bytes(page, page->width) * planes_of(page);
+    if (page->compression != COMPRESSION_NONE)
+        return TWI_IO_OK;
+    return twi_source_expect(source, row > UINT64_MAX / page->height ? UINT64_MAX - 1 : row * page->height);
+}
+
+static twi_io_status open_page(twi_reader *reader, reading *state)
+{
+    job *work = &state->work;
+    layout *page = &state->page;
+    layout same;
+    TIFF *tiff = state->tiff[0] = open_tiff(work, reader->most_bytes);
+    if (!tiff)
+        return damaged(work);
+    TWI_IO_TRY(choose_page(tiff, work, reader->page));
+    TWI_IO_TRY(read_layout(tiff, work, page));
+    TWI_IO_TRY(expect_pixels(work->source, page));
+    TWI_IO_TRY(twi_reader_accept(reader, page->width, page->height, page->channels, page->type));
+    TWI_IO_TRY(take_tiles(reader, state));
+    TWI_IO_TRY(read_metadata(tiff, work, page, reader->metadata));
+    for (uint16_t i = 1; i < planes_of(page) && !page->tiled && !page->flat; i++) {
+        state->tiff[i] = open_tiff(work, reader->most_bytes);
+        if (!state->tiff[i])
+            return damaged(work);
+        TWI_IO_TRY(choose_page(state->tiff[i], work, reader->page));
+        TWI_IO_TRY(read_layout(state->tiff[i], work, &same));
+    }
     work->text[0] = '\0';
     work->decoding = true;
-    TWI_IO_TRY(TIFFIsTiled(tiff) ? read_tiles(tiff, work, &page, request, &result->image)
-                                 : read_strips(tiff, work, &page, &result->image));
-    if (work->text[0] != '\0')
-        return damaged(work);
-    if (page.invert)
-        invert(&result->image);
-    return read_metadata(tiff, work, &page, result->metadata);
+    return TWI_IO_OK;
 }
 
-static twi_io_status read_tiff(twi_source *source, const twi_request *request, twi_io_image *result)
+static twi_io_status open_tiff_file(twi_reader *reader)
 {
-    job work = {.source = source};
-    const uint64_t most =
-        request->most_bytes < UINT64_MAX - slack_bytes ? request->most_bytes + slack_bytes : UINT64_MAX;
-    TWI_IO_TRY(twi_source_spool(source, most));
-    TIFF *tiff = open_tiff(&work, request->most_bytes);
-    if (!tiff)
-        return damaged(&work);
-    const twi_io_status status = read_page(tiff, &work, request, result);
-    TIFFClose(tiff);
-    return status;
+    const uint64_t most = reader->most_bytes < UINT64_MAX - slack_bytes ? reader->most_bytes + slack_bytes : UINT64_MAX;
+    TWI_IO_TRY(twi_source_spool(&reader->source, most));
+    reading *state = reader->state = calloc(1, sizeof *state);
+    if (!state)
+        return twi_io_fail(TWI_IO_MEMORY, reader->source.name, "out of memory for reading");
+    state->work.source = &reader->source;
+    return open_page(reader, state);
 }
 
-/* ---- Writing ---------------------------------------------------------------------------------- */
-
-/*
- * Written by hand, front to back: header, tags, then the rows as uncompressed strips. libtiff would have to go
- * back in the file, which a pipe cannot, and would rewrite the tags' fractions.
- */
-enum { STRIP_BYTES = 1 << 18 };
-
-static uint64_t rows_per_strip(const tw_image *image)
+static twi_io_status read_tiff(twi_reader *reader, int64_t first, const tw_image *rows)
 {
-    const uint64_t rows = STRIP_BYTES / twi_row_bytes(image);
-    const uint64_t height = (uint64_t)image->height;
-    return rows < 1 ? 1 : rows > height ? height : rows;
+    reading *state = reader->state;
+    TWI_IO_TRY(state->page.tiled ? read_tiles(state, first, rows) : read_strips(state, first, rows));
+    if (state->work.text[0] != '\0')
+        return failed(state);
+    if (state->page.invert)
+        invert(rows);
+    return TWI_IO_OK;
 }
 
-static uint64_t pixel_bytes(const tw_image *image)
+static void close_tiff(twi_reader *reader)
 {
-    return twi_row_bytes(image) * (uint64_t)image->height;
-}
-
-/* A SHORT for each channel, all the same. */
-static bool add_per_channel(twi_tags *tags, uint16_t id, uint16_t value, int32_t channels)
-{
-    uint8_t values[8];
-    for (int32_t i = 0; i < channels; i++)
-        twi_put(values + 2 * i, 2, false, value);
-    return twi_tags_add(tags, id, TWI_TAG_SHORT, (uint64_t)channels, values);
-}
-
-/* Photometric kind and extra samples: the input's where they fit, else grey or RGB with alpha. */
-static bool add_colours(twi_tags *tags, const twi_metadata *metadata, int32_t channels)
-{
-    uint8_t extra[8];
-    twi_samples samples = {.photometric = channels < 3 ? PHOTOMETRIC_MINISBLACK : PHOTOMETRIC_RGB,
-                           .extra_count = channels % 2 == 0,
-                           .extra = {EXTRASAMPLE_UNASSALPHA}};
-    if (metadata && metadata->samples.known &&
-        (metadata->samples.photometric == PHOTOMETRIC_RGB ? 3 : 1) + metadata->samples.extra_count == channels)
-        samples = metadata->samples;
-    for (uint16_t i = 0; i < samples.extra_count; i++)
-        twi_put(extra + 2 * i, 2, false, samples.extra[i]);
-    return twi_tags_add_number(tags, TWI_TAG_PHOTOMETRIC, TWI_TAG_SHORT, samples.photometric) &&
-           (samples.extra_count == 0 ||
-            twi_tags_add(tags, TWI_TAG_EXTRA_SAMPLES, TWI_TAG_SHORT, samples.extra_count, extra));
-}
-
-/* Offset and length of each strip, the first at `offset`. */
-static bool add_strips(twi_tags *tags, const tw_image *image, bool bigtiff)
-{
-    const uint64_t rows = rows_per_strip(image);
-    const uint64_t strips = ((uint64_t)image->height + rows - 1) / rows;
-    const uint16_t type = bigtiff ? TWI_TAG_LONG8 : TWI_TAG_LONG;
-    uint8_t *zeros = calloc((size_t)strips, bigtiff ? 8 : 4);
-    const bool fine = zeros && twi_tags_add(tags, TWI_TAG_STRIP_OFFSETS, type, strips, zeros) &&
-                      twi_tags_add(tags, TWI_TAG_STRIP_BYTES, type, strips, zeros);
-    free(zeros);
-    return fine;
-}
-
-static void fill_strips(const twi_tags *tags, const tw_image *image, bool bigtiff, uint64_t offset)
-{
-    const twi_tag *offsets = twi_tags_find(tags, TWI_TAG_STRIP_OFFSETS);
-    const twi_tag *lengths = twi_tags_find(tags, TWI_TAG_STRIP_BYTES);
-    const size_t word = bigtiff ? 8 : 4;
-    const uint64_t whole = rows_per_strip(image) * twi_row_bytes(image);
-    uint64_t left = pixel_bytes(image);
-    for (size_t i = 0; i < offsets->count; i++) {
-        const uint64_t length = left < whole ? left : whole;
-        twi_put(offsets->data + i * word, word, false, offset);
-        twi_put(lengths->data + i * word, word, false, length);
-        offset += length;
-        left -= length;
-    }
-}
-
-static bool describe(const tw_image *image, const twi_metadata *metadata, bool bigtiff, twi_directories *directories)
-{
-    static const uint16_t sample_formats[TW_TYPE_COUNT] = {
-        [TW_U8] = SAMPLEFORMAT_UINT, [TW_U16] = SAMPLEFORMAT_UINT,   [TW_I16] = SAMPLEFORMAT_INT,
-        [TW_I32] = SAMPLEFORMAT_INT, [TW_F32] = SAMPLEFORMAT_IEEEFP, [TW_F64] = SAMPLEFORMAT_IEEEFP};
-    twi_tags *tags = &directories->image;
-    const int32_t channels = image->channels;
-    *directories = (twi_directories){0};
-    return twi_tags_add_number(tags, TWI_TAG_WIDTH, TWI_TAG_LONG, (uint32_t)image->width) &&
-           twi_tags_add_number(tags, TWI_TAG_HEIGHT, TWI_TAG_LONG, (uint32_t)image->height) &&
-           add_per_channel(tags, TWI_TAG_BITS, (uint16_t)(8 * tw_type_size(image->type)), channels) &&
-           twi_tags_add_number(tags, TWI_TAG_COMPRESSION, TWI_TAG_SHORT, COMPRESSION_NONE) &&
-           add_colours(tags, metadata, channels) && add_strips(tags, image, bigtiff) &&
-           twi_tags_add_number(tags, TWI_TAG_SAMPLES, TWI_TAG_SHORT, (uint32_t)channels) &&
-           twi_tags_add_number(tags, TWI_TAG_ROWS_PER_STRIP, TWI_TAG_LONG, (uint32_t)rows_per_strip(image)) &&
-           twi_tags_add_number(tags, TWI_TAG_PLANAR, TWI_TAG_SHORT, PLANARCONFIG_CONTIG) &&
-           add_per_channel(tags, TWI_TAG_SAMPLE_FORMAT, sample_formats[image->type], channels) &&
-           twi_metadata_to_tiff(metadata, directories);
-}
-
-/* The whole head of the file; NULL: out of memory. The caller frees it. */
-static uint8_t *make_head(const tw_image *image, const twi_metadata *metadata, uint64_t *size)
-{
-    twi_directories directories;
-    uint8_t *head = NULL;
-    bool bigtiff = pixel_bytes(image) > UINT32_MAX;
-    bool fine = describe(image, metadata, bigtiff, &directories);
-    if (fine && !bigtiff && twi_directories_bytes(&directories, false) > UINT32_MAX - pixel_bytes(image)) {
-        twi_directories_free(&directories);
-        bigtiff = true;
-        fine = describe(image, metadata, bigtiff, &directories);
-    }
-    if (fine) {
-        *size = twi_directories_bytes(&directories, bigtiff);
-        fill_strips(&directories.image, image, bigtiff, *size);
-        head = malloc((size_t)*size);
-        if (head)
-            twi_directories_write(&directories, bigtiff, head);
-    }
-    twi_directories_free(&directories);
-    return head;
-}
-
-static twi_io_status write_tiff(twi_sink *sink, const tw_image *image, const twi_metadata *metadata, unsigned *kept)
-{
-    uint64_t size = 0;
-    if (image->width > UINT32_MAX || image->height > UINT32_MAX)
-        return twi_io_fail(TWI_IO_USAGE, sink->name, "%lldx%lld pixels: a side of a TIFF has %u at most",
-                           (long long)image->width, (long long)image->height, UINT32_MAX);
-    uint8_t *head = make_head(image, metadata, &size);
-    uint8_t *scratch = malloc(twi_row_bytes(image));
-    twi_io_status status = TWI_IO_OK;
-    if (!head || !scratch) {
-        status = twi_io_fail(TWI_IO_MEMORY, sink->name, "out of memory for writing");
-    } else {
-        bool fine = twi_sink_write(sink, head, (size_t)size);
-        for (int64_t y = 0; y < image->height && fine; y++)
-            fine = twi_sink_row(sink, image, y, false, scratch);
-        if (!fine)
-            status = twi_sink_failed(sink);
-    }
-    free(head);
-    free(scratch);
-    *kept |= twi_metadata_kinds(metadata);
-    return status;
+    reading *state = reader->state;
+    if (!state)
+        return;
+    for (int i = 0; i < MOST_PLANES; i++)
+        if (state->tiff[i])
+            TIFFClose(state->tiff[i]);
+    free(state->scratch);
+    free(state->kept.data);
+    free(state);
 }
 
 const twi_format twi_format_tiff = {
@@ -633,7 +642,9 @@ const twi_format twi_format_tiff = {
     .endings = endings,
     .pages = true,
     .sniff = sniff,
-    .read = read_tiff,
     .can_hold = can_hold,
-    .write = write_tiff,
+    .open = open_tiff_file,
+    .rows = read_tiff,
+    .close = close_tiff,
+    .head = twi_tiff_head,
 };

@@ -1,0 +1,170 @@
+/* Images written by rows: a sink, and the format that its name asks for. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "io/bytes.h"
+#include "io/metadata.h"
+
+/* ---- Rows as they are ----------------------------------------------------------------------------- */
+
+/* What a flat file's writer keeps. */
+typedef struct flat {
+    twi_flat layout;
+    uint8_t *row; /* one with its bytes in the file's order */
+} flat;
+
+static twi_io_status create_flat(twi_writer *writer, const twi_metadata *metadata, unsigned *kept)
+{
+    twi_head head = {0};
+    flat *state = writer->state = calloc(1, sizeof *state);
+    if (!state || !(state->row = malloc(twi_row_bytes(&writer->shape))))
+        return twi_io_fail(TWI_IO_MEMORY, writer->sink.name, "out of memory for writing");
+    TWI_IO_TRY(writer->format->head(writer->sink.name, &writer->shape, metadata, &head, kept));
+    state->layout = head.flat;
+    const bool fine = twi_sink_write(&writer->sink, head.bytes, (size_t)head.flat.offset);
+    free(head.bytes);
+    return fine ? TWI_IO_OK : twi_sink_failed(&writer->sink);
+}
+
+static bool put_row(twi_sink *sink, const flat *state, const tw_image *image, int64_t y)
+{
+    const size_t size = tw_type_size(image->type);
+    if (size == 1 || state->layout.big == twi_host_big())
+        return twi_sink_write(sink, twi_row(image, y), twi_row_bytes(image));
+    memcpy(state->row, twi_row(image, y), twi_row_bytes(image));
+    twi_swap(state->row, twi_row_elements(image), size);
+    return twi_sink_write(sink, state->row, twi_row_bytes(image));
+}
+
+static twi_io_status put_flat(twi_writer *writer, const tw_image *rows)
+{
+    const flat *state = writer->state;
+    const twi_flat *layout = &state->layout;
+    const bool swapped = tw_type_size(rows->type) > 1 && layout->big != twi_host_big();
+    bool fine = true;
+    if (layout->upward) {
+        const int64_t below = writer->shape.height - writer->next - rows->height;
+        TWI_IO_TRY(twi_sink_seek(&writer->sink, layout->offset + (uint64_t)below * twi_row_bytes(rows)));
+        for (int64_t y = rows->height; y-- > 0 && fine;)
+            fine = put_row(&writer->sink, state, rows, y);
+    } else if (twi_solid(rows) && !swapped) {
+        fine = twi_sink_write(&writer->sink, rows->data, (size_t)rows->height * twi_row_bytes(rows));
+    } else {
+        for (int64_t y = 0; y < rows->height && fine; y++)
+            fine = put_row(&writer->sink, state, rows, y);
+    }
+    return fine ? TWI_IO_OK : twi_sink_failed(&writer->sink);
+}
+
+static void free_flat(twi_writer *writer)
+{
+    flat *state = writer->state;
+    if (state)
+        free(state->row);
+    free(state);
+}
+
+twi_io_status twi_io_flat_head(const char *path, const twi_io_image *image, uint8_t **bytes, size_t *size)
+{
+    const twi_format *format;
+    twi_head head = {0};
+    unsigned kept = 0;
+    TWI_IO_TRY(twi_format_choose(path, NULL, image->image.type, image->image.channels, &format));
+    if (format->head)
+        TWI_IO_TRY(format->head(path, &image->image, image->metadata, &head, &kept));
+    if (!format->head || head.flat.upward || (head.flat.big && tw_type_size(image->image.type) > 1)) {
+        free(head.bytes);
+        return twi_io_fail(TWI_IO_USAGE, path, "rows of a %s file are not written side by side: use .npy or .tif",
+                           format->title);
+    }
+    *bytes = head.bytes;
+    *size = (size_t)head.flat.offset;
+    return TWI_IO_OK;
+}
+
+/* ---- All formats ---------------------------------------------------------------------------------- */
+
+twi_io_status twi_writer_open(const char *path, const char *stdout_format, const twi_io_image *image,
+                              twi_writer **result)
+{
+    unsigned kept = 0;
+    const tw_image *shape = &image->image;
+    const twi_format *format;
+    *result = NULL;
+    TWI_IO_TRY(twi_format_choose(path, stdout_format, shape->type, shape->channels, &format));
+    twi_writer *writer = calloc(1, sizeof *writer);
+    if (!writer)
+        return twi_io_fail(TWI_IO_MEMORY, path, "out of memory for writing");
+    twi_io_status status = twi_sink_open(path, &writer->sink);
+    if (status != TWI_IO_OK) {
+        free(writer);
+        return status;
+    }
+    writer->format = format;
+    writer->shape = *shape;
+    status =
+        format->head ? create_flat(writer, image->metadata, &kept) : format->create(writer, image->metadata, &kept);
+    if (status != TWI_IO_OK)
+        return twi_writer_close(writer, status, NULL);
+    writer->lost = twi_metadata_kinds(image->metadata) & ~kept;
+    *result = writer;
+    return TWI_IO_OK;
+}
+
+twi_io_status twi_writer_rows(twi_writer *writer, const tw_image *rows)
+{
+    if (rows->height > writer->shape.height - writer->next)
+        return twi_io_fail(TWI_IO_USAGE, writer->sink.name, "rows up to %lld: it has %lld",
+                           (long long)(writer->next + rows->height), (long long)writer->shape.height);
+    TWI_IO_TRY(writer->format->head ? put_flat(writer, rows) : writer->format->put(writer, rows));
+    writer->next += rows->height;
+    return TWI_IO_OK;
+}
+
+twi_io_status twi_writer_close(twi_writer *writer, twi_io_status status, const char **lost)
+{
+    if (!writer)
+        return status;
+    if (status == TWI_IO_OK && writer->next < writer->shape.height)
+        status = twi_io_fail(TWI_IO_USAGE, writer->sink.name, "%lld of %lld rows were written", (long long)writer->next,
+                             (long long)writer->shape.height);
+    if (writer->format->head)
+        free_flat(writer);
+    else
+        status = writer->format->finish(writer, status);
+    const char *name = writer->sink.name;
+    status = twi_sink_close(&writer->sink, status);
+    if (status == TWI_IO_OK && lost)
+        *lost = twi_format_lost(name, writer->format, writer->lost);
+    free(writer);
+    return status;
+}
+
+/* ---- Bytes that memory shall not hold --------------------------------------------------------------- */
+
+int twi_io_scratch(const char *beside)
+{
+    static const char name[] = "tilewise.XXXXXX";
+    const char *slash = beside && strcmp(beside, "-") != 0 ? strrchr(beside, '/') : NULL;
+    const char *set = getenv("TMPDIR");
+    const char *folder = beside && strcmp(beside, "-") != 0 ? (slash ? beside : ".") : set && *set ? set : "/var/tmp";
+    const size_t length = slash ? (size_t)(slash - beside) + 1 : strlen(folder);
+    char *path = malloc(length + sizeof name + 1);
+    if (!path)
+        return -1;
+    memcpy(path, folder, length);
+    path[length] = '/';
+    memcpy(path + length + 1, name, sizeof name);
+    path[length] = '\0';
+    int fd = open(path, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd < 0) { /* file systems without nameless files */
+        path[length] = '/';
+        fd = mkostemp(path, O_CLOEXEC);
+        if (fd >= 0)
+            (void)unlink(path);
+    }
+    free(path);
+    return fd;
+}
