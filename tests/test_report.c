@@ -56,12 +56,12 @@ static twi_bench_result result_of(int64_t side, bool cuda)
 static char *page_of(const char *operation, bool cuda, size_t count)
 {
     const tw_device_info device = {"A <device> & more", "of some kind"};
-    twi_args args = {.report = folder, .threads = 2};
+    const char *const operands[] = {operation, NULL};
+    const twi_args args = {.operands = operands, .report = folder, .threads = 2};
     twi_bench_result results[SIZES];
     char path[4096];
     char *page = NULL;
     size_t size = 0;
-    args.operands[0] = operation;
     if (twi_plot_ready() != TWI_EXIT_DONE)
         skip();
     for (size_t i = 0; i < count; i++)

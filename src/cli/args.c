@@ -159,16 +159,17 @@ static twi_exit refused(twi_args *args, int code, const char *word)
     return wrong(args, "unknown option --%s of %s: see 'tilewise help %s'", name, command->name, command->name);
 }
 
-static twi_exit add_operand(twi_args *args, int *count, const char *word)
+/* Operands are gathered behind argv[0], over words that have been parsed. */
+static twi_exit add_operand(twi_args *args, char **argv, char *word)
 {
     const twi_command *command = args->command;
-    if (*count >= command->most && command->most == 0)
+    if (args->operand_count >= command->most && command->most == 0)
         return wrong(args, "%s takes no operand: '%s'", command->name, word);
-    if (*count >= command->most)
+    if (args->operand_count >= command->most)
         return wrong(args, "%s takes %s: '%s' is one too many", command->name, command->operands, word);
     if (word[0] == '\0')
         return wrong(args, "%s takes %s: an empty word was given", command->name, command->operands);
-    args->operands[(*count)++] = word;
+    argv[++args->operand_count] = word;
     return TWI_EXIT_DONE;
 }
 
@@ -181,13 +182,13 @@ static twi_exit set_option(twi_args *args, const twi_option *option, const char 
 }
 
 /* What only the whole line can tell. */
-static twi_exit check_together(twi_args *args, int operands)
+static twi_exit check_together(twi_args *args)
 {
     const twi_command *command = args->command;
     const char *size = command->kind == TWI_OPERAND_FILE ? "size" : "window";
-    if (operands < command->fewest)
+    if (args->operand_count < command->fewest - (args->files_from ? 1 : 0))
         return wrong(args, "%s takes %s: %s", command->name, command->operands,
-                     operands == 0 ? "none was given" : "the last is missing");
+                     args->operand_count == 0 ? "none was given" : "the last is missing");
     if (args->radius_given && args->size_given)
         return wrong(args, "--radius and --%s both set the window: give one of them", size);
     if (args->footprint && (args->radius_given || args->size_given || args->shape_given))
@@ -208,12 +209,11 @@ static twi_exit check_together(twi_args *args, int operands)
 }
 
 /* Walks the arguments after the command. */
-static twi_exit parse_rest(twi_args *args, int argc, char *const *argv)
+static twi_exit parse_rest(twi_args *args, int argc, char **argv)
 {
     const twi_command_id command = id_of(args->command);
     struct option longs[TWI_MOST_OPTIONS + 1];
     char shorts[2 * TWI_MOST_OPTIONS + 3];
-    int operands = 0;
     twi_exit result = TWI_EXIT_DONE;
     getopt_tables(command, longs, shorts);
     optind = 0; /* starts afresh, also after another parse */
@@ -222,7 +222,7 @@ static twi_exit parse_rest(twi_args *args, int argc, char *const *argv)
         if (code == -1)
             break;
         if (code == 1)
-            result = add_operand(args, &operands, optarg);
+            result = add_operand(args, argv, optarg);
         else if (code == '?')
             result = refused(args, optopt, argv[optind - 1]);
         else if (code == ':')
@@ -233,11 +233,13 @@ static twi_exit parse_rest(twi_args *args, int argc, char *const *argv)
             return TWI_EXIT_DONE; /* whatever else the line says */
     }
     for (; result == TWI_EXIT_DONE && optind < argc; optind++) /* behind "--" */
-        result = add_operand(args, &operands, argv[optind]);
-    return result == TWI_EXIT_DONE ? check_together(args, operands) : result;
+        result = add_operand(args, argv, argv[optind]);
+    argv[args->operand_count + 1] = NULL;
+    args->operands = (const char *const *)argv + 1;
+    return result == TWI_EXIT_DONE ? check_together(args) : result;
 }
 
-twi_exit twi_args_parse(int argc, char *const *argv, twi_args *args)
+twi_exit twi_args_parse(int argc, char **argv, twi_args *args)
 {
     *args = (twi_args){
         .window = {3, 3, 1, 1},

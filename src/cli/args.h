@@ -51,7 +51,7 @@ typedef struct twi_command {
     const char *name;
     const char *operands; /* as help shows them: "INPUT OUTPUT" */
     int fewest;
-    int most; /* at most TWI_MOST_OPERANDS */
+    int most;
     twi_operand kind;
     const char *summary;     /* one line */
     const char *description; /* a paragraph */
@@ -82,12 +82,13 @@ static inline bool twi_option_applies(const twi_option *option, twi_command_id c
 
 typedef enum twi_progress_mode { TWI_PROGRESS_AUTO = 0, TWI_PROGRESS_ALWAYS, TWI_PROGRESS_NEVER } twi_progress_mode;
 
-enum { TWI_MOST_OPERANDS = 2, TWI_MOST_OPTIONS = 80 };
+enum { TWI_MOST_OPTIONS = 80 };
 
 /* Everything that a command line can say. What was not given has the value in brackets. */
 struct twi_args {
     const twi_command *command;
-    const char *operands[TWI_MOST_OPERANDS]; /* [NULL] */
+    const char *const *operands; /* NULL behind the last */
+    int operand_count;
 
     /* the filter, and where it runs */
     tw_window window; /* [3x3, centred] */
@@ -127,6 +128,11 @@ struct twi_args {
     int threads; /* [0: all] */
     twi_progress_mode progress;
 
+    /* many files */
+    const char *files_from; /* a file's name [NULL] */
+    const char *format;     /* an ending of file names, without the dot [NULL] */
+    bool resume;
+
     /* bench, tune, explain: the image */
     int64_t image_width; /* [4096] */
     int64_t image_height;
@@ -163,8 +169,9 @@ struct twi_args {
     char message[1024]; /* what is wrong with the command line */
 };
 
-/* Parses argv[1] ... as a command and its options. TWI_EXIT_USAGE, with args->message, if it is wrong. */
-twi_exit twi_args_parse(int argc, char *const *argv, twi_args *args);
+/* Parses argv[1] ... as a command and its options; the operands are moved to the front of argv, which is to live as
+   long as `args`. TWI_EXIT_USAGE, with args->message, if it is wrong. */
+twi_exit twi_args_parse(int argc, char **argv, twi_args *args);
 
 /* The name of the figure 1 << index, as JSON has it; NULL at the end. */
 const char *twi_figure_name(int index);

@@ -24,6 +24,15 @@ struct twi_recipe;
 /* Prints "tilewise: ..." to stderr, as one line whatever the text holds, and returns `code`. */
 twi_exit twi_complain(twi_exit code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* What a thread complains of, without "tilewise: ", kept in place of being printed. */
+typedef struct twi_complaints {
+    char *failure; /* the last line of a code other than TWI_EXIT_DONE; NULL: none, or no memory for it */
+    char *warning; /* the last one of TWI_EXIT_DONE */
+} twi_complaints;
+
+/* From here on the calling thread's lines are kept there, which the caller frees; NULL: they are printed again. */
+void twi_keep_complaints(twi_complaints *kept);
+
 /* The same for the last failure of the library, of the file reader or writer. */
 twi_exit twi_complain_status(tw_status status);
 twi_exit twi_complain_io(twi_io_status status);

@@ -149,12 +149,10 @@ static void print_zsh_option(const twi_option *option)
 
 static void print_zsh_operands(const twi_command *command)
 {
-    for (int i = 1; i <= command->most; i++) {
-        if (command->kind == TWI_OPERAND_FILE) {
-            printf(" '%d:file:_files'", i);
-            continue;
-        }
-        printf(" '%d:operand:(", i);
+    if (command->kind == TWI_OPERAND_FILE)
+        fputs(" '*:file:_files'", stdout);
+    else if (command->most > 0) {
+        fputs(" '1:operand:(", stdout);
         print_operand_words(command->kind);
         fputs(")'", stdout);
     }

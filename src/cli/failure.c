@@ -1,8 +1,17 @@
 /* One line on stderr for every failure, and the exit code that goes with it. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "cli/cli.h"
+
+static _Thread_local twi_complaints *kept;
+
+void twi_keep_complaints(twi_complaints *complaints)
+{
+    kept = complaints;
+}
 
 twi_exit twi_complain(twi_exit code, const char *format, ...)
 {
@@ -15,6 +24,12 @@ twi_exit twi_complain(twi_exit code, const char *format, ...)
     for (char *at = line; *at; at++)
         if ((unsigned char)*at < ' ' || *at == '\x7f')
             *at = '?';
+    if (kept) {
+        char **place = code == TWI_EXIT_DONE ? &kept->warning : &kept->failure;
+        free(*place);
+        *place = strdup(line);
+        return code;
+    }
     (void)fflush(stdout);
     (void)fprintf(stderr, "tilewise: %s\n", line);
     return code;

@@ -1,8 +1,11 @@
 /* The commands on images: read, filter, write. */
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/batch.h"
 #include "cli/filter.h"
+#include "cli/jobs.h"
 #include "cli/progress.h"
 
 /* ---- Stages -------------------------------------------------------------------------------------- */
@@ -13,7 +16,7 @@ twi_exit twi_filter_read(twi_filter *f)
     twi_exit result = twi_read_input(args, f->from, &f->input, &f->src);
     if (result != TWI_EXIT_DONE)
         return result;
-    f->format = twi_io_format(&f->input);
+    f->format = args->format ? args->format : twi_io_format(&f->input);
     result = twi_recipe_fit(args, f->id, &f->src, args->type, &f->recipe);
     if (result != TWI_EXIT_DONE)
         return result;
@@ -114,8 +117,13 @@ static twi_exit compute(twi_filter *f)
 
 static twi_exit filter_image(twi_filter *f)
 {
-    if (strcmp(f->to, "-") == 0 && isatty(STDOUT_FILENO) == 1)
+    struct stat facts;
+    const bool standard = strcmp(f->to, "-") == 0;
+    if (standard && isatty(STDOUT_FILENO) == 1)
         return twi_complain(TWI_EXIT_USAGE, "output '-' is a terminal: redirect stdout, or name a file");
+    if (!standard && stat(f->to, &facts) == 0 && S_ISDIR(facts.st_mode))
+        return twi_complain(TWI_EXIT_OUTPUT,
+                            "output '%s' is a folder: name a file, or the folder with a '/' at its end", f->to);
     twi_exit result = twi_recipe_take(f->args, f->id, false, &f->recipe);
     if (result == TWI_EXIT_DONE)
         result = twi_filter_read(f);
@@ -126,6 +134,11 @@ static twi_exit filter_image(twi_filter *f)
 
 twi_exit twi_command_filter(const twi_args *args)
 {
+    if (args->format && !twi_jobs_to_folder(args) && strcmp(args->operands[1], "-") != 0)
+        return twi_complain(TWI_EXIT_USAGE, "--format %s: the ending of '%s' says its format: leave --format out",
+                            args->format, args->operands[1]);
+    if (twi_jobs_asked(args))
+        return twi_batch(args);
     twi_filter f = {.args = args,
                     .id = (twi_command_id)(args->command - twi_commands),
                     .from = args->operands[0],

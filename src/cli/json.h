@@ -11,4 +11,7 @@ twi_exit twi_print_json(json_t *root);
 /* The same with all digits of its numbers. */
 twi_exit twi_print_json_exact(json_t *root);
 
+/* A file's name, or words that hold one, as a string: bytes that are no UTF-8 become U+FFFD. */
+json_t *twi_json_name(const char *name);
+
 #endif

@@ -36,7 +36,7 @@ static void on_signal(int number)
             text = caught[i].text;
     twi_io_cleanup();
     if (twi_progress_shown)
-        (void)!write(STDERR_FILENO, "\r", 1); /* the text is longer than the line it covers */
+        (void)!write(STDERR_FILENO, twi_progress_blank, sizeof twi_progress_blank - 1);
     (void)!write(STDERR_FILENO, text, strlen(text));
     (void)signal(number, SIG_DFL);
     (void)raise(number); /* delivered on return: the number is blocked here */
@@ -66,7 +66,7 @@ static void fill_standard_streams(void)
             (void)!open("/dev/null", number == 0 ? O_WRONLY : O_RDONLY);
 }
 
-static twi_exit run(int argc, char *const *argv)
+static twi_exit run(int argc, char **argv)
 {
     const char *first = argc > 1 ? argv[1] : "";
     twi_args args;

@@ -430,6 +430,13 @@ void twi_recipe_free(twi_recipe *recipe)
     *recipe = (twi_recipe){0};
 }
 
+twi_recipe twi_recipe_share(const twi_recipe *recipe)
+{
+    twi_recipe share = *recipe;
+    share.memory[0] = share.memory[1] = NULL;
+    return share;
+}
+
 tw_status twi_recipe_problem(const twi_args *args, const twi_recipe *recipe, const tw_image *src, const tw_image *dst,
                              tw_problem *problem)
 {

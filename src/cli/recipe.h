@@ -30,6 +30,9 @@ typedef struct twi_recipe {
 twi_exit twi_recipe_take(const twi_args *args, twi_command_id filter, bool invent, twi_recipe *recipe);
 void twi_recipe_free(twi_recipe *recipe);
 
+/* A recipe of its own for one image of several, to be freed before the one that was taken. */
+twi_recipe twi_recipe_share(const twi_recipe *recipe);
+
 /* Adds what depends on the image: the result's size and type (`asked`: TW_ELEMENT_COUNT for the filter's choice), and a
    table. On failure the line has been printed. */
 twi_exit twi_recipe_fit(const twi_args *args, twi_command_id filter, const tw_image *src, tw_type asked,

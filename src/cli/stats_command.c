@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/batch.h"
+#include "cli/jobs.h"
 #include "cli/progress.h"
 #include "cli/stats.h"
 
@@ -284,6 +286,8 @@ static twi_exit work(twi_stats *s)
 
 twi_exit twi_command_stats(const twi_args *args)
 {
+    if (twi_jobs_asked(args))
+        return twi_batch(args);
     twi_stats s = {.args = args, .from = args->operands[0]};
     const twi_exit result = work(&s);
     twi_stats_free(&s);

@@ -1,10 +1,12 @@
 /* The two tables of the command line: commands and options. */
+#include <limits.h>
+
 #include "cli/args.h"
 #include "cli/values.h"
 
 /* ---- Commands ------------------------------------------------------------------------------------ */
 
-#define FILTER_OPERANDS "INPUT OUTPUT", 2, 2, TWI_OPERAND_FILE
+#define FILTER_OPERANDS "INPUT... OUTPUT", 2, INT_MAX, TWI_OPERAND_FILE
 
 const twi_command twi_commands[TWI_COMMAND_COUNT] = {
     [TWI_BOX] =
@@ -269,9 +271,9 @@ const twi_command twi_commands[TWI_COMMAND_COUNT] = {
     [TWI_STATS] =
         {
             "stats",
-            "INPUT",
+            "INPUT...",
             1,
-            1,
+            INT_MAX,
             TWI_OPERAND_FILE,
             "sum, mean, variance, extremes and histogram of an image",
             "Prints figures of the image, or of each of its rows or columns, channel by channel: the sum, the mean, "
@@ -538,7 +540,16 @@ const twi_option twi_options[] = {
     {0, FOR(EXPLAIN), "svg", "FILE", twi_set_svg, "the name of a file, or -", NULL,
      "draw which lane of a warp asks for which bank of shared memory, and which conflict; - is stdout"},
     {0, FOR(EXPLAIN), "list", NULL, twi_set_list, NULL, NULL, "list the operation's variants"},
-    {0, FOR(STATS), "json", NULL, twi_set_json, NULL, NULL, "print JSON, with all digits"},
+    {0, READING, "files-from", "FILE", twi_set_files_from, "the name of a file, or -", NULL,
+     "also take the inputs that a file names, one a line, or split by NULs (as find -print0 prints them); - is stdin"},
+    {0, FILTERS, "format", "NAME", twi_set_format, "png, jpg, jpeg, tif, tiff, pnm, pgm, ppm, pfm or npy",
+     "png jpg tif pnm pfm npy", "write this format to a folder or to stdout (default the input's)"},
+    {0, FILTERS, "resume", NULL, twi_set_resume, NULL, NULL,
+     "leave out inputs whose output is there and newer: an output is whole, or not there"},
+    {0, FILTERS, "json", NULL, twi_set_json, NULL, NULL,
+     "print a line of JSON for each file, and one of what they come to"},
+    {0, FOR(STATS), "json", NULL, twi_set_json, NULL, NULL,
+     "print JSON, with all digits; of several files a line each, and one of what they come to"},
     {0, FOR(VERIFY) | PROBLEMS | FOR(INFO), "json", NULL, twi_set_json, NULL, NULL, "print JSON"},
     {0, READING, "progress", "WHEN", twi_set_progress, "auto, always or never", "auto always never",
      "show progress on stderr: auto (default) on a terminal, for work of more than a second"},

@@ -463,6 +463,22 @@ bool twi_set_svg(twi_args *args, const char *text)
     return text[0] != '\0';
 }
 
+bool twi_set_files_from(twi_args *args, const char *text)
+{
+    args->files_from = text;
+    return text[0] != '\0';
+}
+
+bool twi_set_format(twi_args *args, const char *text)
+{
+    static const char *const known[] = {"png", "jpg", "jpeg", "tif", "tiff", "pnm", "pgm", "ppm", "pfm", "npy"};
+    args->format = text;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strcmp(text, known[i]) == 0)
+            return true;
+    return false;
+}
+
 bool twi_set_seed(twi_args *args, const char *text)
 {
     int64_t seed = 0;
@@ -501,5 +517,6 @@ SWITCH(flat)
 SWITCH(list)
 SWITCH(json)
 SWITCH(quiet)
+SWITCH(resume)
 SWITCH(man)
 SWITCH(help)

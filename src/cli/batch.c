@@ -1,0 +1,412 @@
+/*
+ * Many files. Workers take one file after the other and read, compute and write it; for computing they borrow one of a
+ * few engines. The thread that began prints what has become of each file, in the order of the list, whichever is done
+ * first. On the CPU there are as many engines as workers, and the threads are divided among them, so that no processor
+ * has two masters; on a GPU there are two, so that the one's transfers run while the other computes.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/batch.h"
+#include "cli/filter.h"
+#include "cli/jobs.h"
+#include "cli/progress.h"
+#include "cli/stats.h"
+
+enum { GPU_ENGINES = 2, AHEAD = 4 /* files for each worker that wait for an earlier one */ };
+
+/* What has become of a job. */
+typedef struct outcome {
+    bool known;
+    twi_exit code;
+    int64_t milliseconds;
+    twi_complaints said;
+    json_t *figures; /* of stats, with --json */
+    char *text;      /* of stats, without */
+} outcome;
+
+typedef struct batch {
+    const twi_args *args;
+    twi_command_id id;
+    twi_recipe recipe; /* of a filter, but for what each image adds */
+    twi_jobs jobs;
+    outcome *outcomes;
+    twi_engine *engines;
+    int engine_count;
+    int workers;
+
+    pthread_mutex_t lock; /* guards what follows, and `known` */
+    pthread_cond_t changed;
+    twi_engine **idle;
+    int idle_count;
+    size_t next;    /* job to be taken */
+    size_t printed; /* jobs that have been printed */
+    bool stopped;   /* no more are taken */
+} batch;
+
+typedef struct tally {
+    size_t done;
+    size_t kept;
+    size_t failed;
+} tally;
+
+static double seconds(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* ---- Workers ------------------------------------------------------------------------------------- */
+
+static twi_engine *borrow_engine(batch *b)
+{
+    (void)pthread_mutex_lock(&b->lock);
+    while (b->idle_count == 0)
+        (void)pthread_cond_wait(&b->changed, &b->lock);
+    twi_engine *engine = b->idle[--b->idle_count];
+    (void)pthread_mutex_unlock(&b->lock);
+    return engine;
+}
+
+static void return_engine(batch *b, twi_engine *engine)
+{
+    (void)pthread_mutex_lock(&b->lock);
+    b->idle[b->idle_count++] = engine;
+    (void)pthread_cond_broadcast(&b->changed);
+    (void)pthread_mutex_unlock(&b->lock);
+}
+
+static twi_exit filter_file(batch *b, const twi_job *job)
+{
+    twi_filter f = {
+        .args = b->args, .id = b->id, .from = job->from, .to = job->to, .recipe = twi_recipe_share(&b->recipe)};
+    twi_exit result = twi_filter_read(&f);
+    if (result == TWI_EXIT_DONE) {
+        twi_engine *engine = borrow_engine(b);
+        result = twi_filter_compute(&f, engine);
+        return_engine(b, engine);
+    }
+    if (result == TWI_EXIT_DONE)
+        result = twi_filter_write(&f);
+    twi_filter_free(&f);
+    return result;
+}
+
+/* The figures, as text or for a line of JSON. */
+static twi_exit keep_figures(const twi_stats *s, outcome *o)
+{
+    size_t size = 0;
+    bool whole;
+    if (s->args->json) {
+        o->figures = twi_stats_json(s);
+        whole = o->figures != NULL;
+    } else {
+        FILE *text = open_memstream(&o->text, &size);
+        if (text) {
+            (void)fprintf(text, "==> %s <==\n", s->from);
+            twi_stats_print(s, text);
+        }
+        whole = text && ferror(text) == 0;
+        whole = text && fclose(text) == 0 && whole;
+    }
+    return whole ? TWI_EXIT_DONE : twi_complain(TWI_EXIT_MEMORY, "out of memory: the results");
+}
+
+static twi_exit measure_file(batch *b, const twi_job *job, outcome *o)
+{
+    twi_stats s = {.args = b->args, .from = job->from};
+    twi_exit result = twi_stats_read(&s);
+    if (result == TWI_EXIT_DONE) {
+        twi_engine *engine = borrow_engine(b);
+        result = twi_stats_compute(&s, engine);
+        return_engine(b, engine);
+    }
+    if (result == TWI_EXIT_DONE)
+        result = keep_figures(&s, o);
+    twi_stats_free(&s);
+    return result;
+}
+
+/* The next job that is to be worked on, NULL at the end. Nobody gets far ahead of the slowest: what waits to be printed
+   takes memory. */
+static const twi_job *take_job(batch *b)
+{
+    const twi_job *job = NULL;
+    (void)pthread_mutex_lock(&b->lock);
+    while (!job && !b->stopped && b->next < b->jobs.count) {
+        if (b->next >= b->printed + (size_t)AHEAD * (size_t)b->workers)
+            (void)pthread_cond_wait(&b->changed, &b->lock);
+        else if (!b->jobs.list[b->next++].kept)
+            job = &b->jobs.list[b->next - 1];
+    }
+    (void)pthread_mutex_unlock(&b->lock);
+    return job;
+}
+
+static void *work(void *user)
+{
+    batch *b = user;
+    for (const twi_job *job = take_job(b); job; job = take_job(b)) {
+        outcome *o = &b->outcomes[job - b->jobs.list];
+        const double start = seconds();
+        twi_keep_complaints(&o->said);
+        o->code = b->id == TWI_STATS ? measure_file(b, job, o) : filter_file(b, job);
+        twi_keep_complaints(NULL);
+        o->milliseconds = (int64_t)(1000 * (seconds() - start));
+        (void)pthread_mutex_lock(&b->lock);
+        o->known = true;
+        (void)pthread_cond_broadcast(&b->changed);
+        (void)pthread_mutex_unlock(&b->lock);
+    }
+    return NULL;
+}
+
+/* ---- What has become of each ----------------------------------------------------------------------- */
+
+static void print_line(json_t *object)
+{
+    char *line = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    if (line)
+        (void)puts(line);
+    else
+        (void)twi_complain(TWI_EXIT_MEMORY, "out of memory: a line of JSON");
+    free(line);
+    json_decref(object);
+}
+
+static void set_text(json_t *object, const char *key, const char *text)
+{
+    if (text)
+        (void)json_object_set_new(object, key, twi_json_name(text));
+}
+
+/* Prints the job's line of JSON. */
+static void print_job(const batch *b, size_t index)
+{
+    const twi_job *job = &b->jobs.list[index];
+    outcome *o = &b->outcomes[index];
+    const bool failed = o->code != TWI_EXIT_DONE;
+    json_t *object = json_pack("{s:s, s:I}", "schema", "tilewise.file/1", "index", (json_int_t)index);
+    set_text(object, "input", job->from);
+    set_text(object, "output", job->to);
+    set_text(object, "status", job->kept ? "kept" : failed ? "failed" : "done");
+    if (!job->kept)
+        (void)json_object_set_new(object, "milliseconds", json_integer(o->milliseconds));
+    if (failed)
+        (void)json_object_set_new(object, "code", json_integer((json_int_t)o->code));
+    set_text(object, "message", failed ? o->said.failure : NULL);
+    set_text(object, "warning", o->said.warning);
+    if (o->figures)
+        (void)json_object_set_new(object, "stats", o->figures);
+    o->figures = NULL;
+    print_line(object);
+}
+
+/* Prints what a single file's work would have said, with the file's name if it is not in there. */
+static void pass_on(const twi_job *job, twi_exit code, const char *text)
+{
+    if (strstr(text, job->from) || (job->to && strstr(text, job->to)))
+        (void)twi_complain(code, "%s", text);
+    else
+        (void)twi_complain(code, "%s: %s", job->from, text);
+}
+
+/* Prints what has become of a job, and frees it. */
+static void print_outcome(const batch *b, size_t index, tally *counts)
+{
+    const twi_job *job = &b->jobs.list[index];
+    outcome *o = &b->outcomes[index];
+    counts->kept += job->kept;
+    counts->failed += o->code != TWI_EXIT_DONE;
+    counts->done += !job->kept && o->code == TWI_EXIT_DONE;
+    twi_progress_end();
+    if (o->said.warning)
+        pass_on(job, TWI_EXIT_DONE, o->said.warning);
+    if (o->code != TWI_EXIT_DONE)
+        pass_on(job, o->code, o->said.failure ? o->said.failure : "out of memory");
+    if (b->args->json)
+        print_job(b, index);
+    else if (o->text)
+        (void)printf("%s%s", index > 0 ? "\n" : "", o->text);
+    (void)fflush(stdout);
+    free(o->said.failure);
+    free(o->said.warning);
+    free(o->text);
+    *o = (outcome){.known = true};
+}
+
+static void print_summary(const batch *b, const tally *counts, double elapsed)
+{
+    const size_t all = b->jobs.count;
+    if (b->args->json)
+        print_line(json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "schema", "tilewise.batch/1", "files", (json_int_t)all,
+                             "done", (json_int_t)counts->done, "kept", (json_int_t)counts->kept, "failed",
+                             (json_int_t)counts->failed, "milliseconds", (json_int_t)(1000 * elapsed)));
+    if (!b->args->quiet)
+        (void)twi_complain(TWI_EXIT_DONE, "%zu of %zu files done, %zu kept, %zu failed, in %.1f s (%.1f files/s)",
+                           counts->done, all, counts->kept, counts->failed, elapsed,
+                           (double)(counts->done + counts->failed) / (elapsed > 0 ? elapsed : 1));
+}
+
+/* Waits for a tenth of a second or a change. The lock is held. */
+static void wait_a_little(batch *b)
+{
+    struct timespec until;
+    (void)clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += 100 * 1000 * 1000;
+    if (until.tv_nsec >= 1000 * 1000 * 1000) {
+        until.tv_nsec -= 1000 * 1000 * 1000;
+        until.tv_sec++;
+    }
+    (void)pthread_cond_timedwait(&b->changed, &b->lock, &until);
+}
+
+/* Prints the outcomes in their order while the workers are at it. An output that nobody takes any more ends the work.
+ */
+static void print_outcomes(batch *b, size_t to_do, tally *counts)
+{
+    twi_progress progress;
+    const bool shown = twi_progress_start(b->args, 1, &progress);
+    (void)pthread_mutex_lock(&b->lock);
+    while (b->printed < b->jobs.count && !b->stopped) {
+        const size_t index = b->printed;
+        const bool known = b->outcomes[index].known;
+        if (known) {
+            (void)pthread_mutex_unlock(&b->lock);
+            print_outcome(b, index, counts);
+            (void)pthread_mutex_lock(&b->lock);
+            b->printed++;
+            b->stopped = ferror(stdout) != 0;
+            (void)pthread_cond_broadcast(&b->changed);
+        } else {
+            wait_a_little(b);
+        }
+        if (shown)
+            twi_progress_files(&progress, counts->done + counts->failed, to_do);
+    }
+    (void)pthread_mutex_unlock(&b->lock);
+    twi_progress_end();
+}
+
+/* ---- The whole ------------------------------------------------------------------------------------- */
+
+/* The threads that the line allows: on the CPU by its own count, whatever the device. */
+static twi_exit count_threads(const twi_args *args, int *threads)
+{
+    tw_context *context = NULL;
+    const tw_context_options options = {.backend = TW_CPU, .threads = args->threads};
+    const tw_status status = tw_context_create(&options, &context);
+    if (status != TW_OK)
+        return twi_complain_status(status);
+    *threads = tw_context_threads(context);
+    tw_context_destroy(context);
+    return TWI_EXIT_DONE;
+}
+
+static tw_op op_of(const batch *b)
+{
+    const twi_filter f = {.id = b->id, .recipe = b->recipe};
+    return b->id == TWI_STATS ? TW_OP_REDUCE : twi_filter_op(&f);
+}
+
+/* An engine a worker, of their share of the threads; on a GPU a few for all. */
+static twi_exit open_engines(batch *b, int threads)
+{
+    twi_args quiet = *b->args;
+    int wanted = b->workers;
+    twi_exit result = TWI_EXIT_DONE;
+    b->engines = calloc((size_t)wanted, sizeof *b->engines);
+    b->idle = calloc((size_t)wanted, sizeof *b->idle);
+    if (!b->engines || !b->idle)
+        return twi_complain(TWI_EXIT_MEMORY, "out of memory: %d workers", wanted);
+    for (int i = 0; i < wanted && result == TWI_EXIT_DONE; i++) {
+        twi_engine *engine = &b->engines[b->engine_count++];
+        result = twi_engine_open(i == 0 ? b->args : &quiet, op_of(b), threads / b->workers, NULL, NULL, engine);
+        engine->args = b->args;
+        quiet.quiet = true; /* one note about the wisdom file is enough */
+        b->idle[b->idle_count++] = engine;
+        if (tw_context_backend(engine->context) == TW_CUDA && wanted > GPU_ENGINES)
+            wanted = GPU_ENGINES;
+    }
+    return result;
+}
+
+static twi_exit run_workers(batch *b, size_t to_do, tally *counts)
+{
+    int started = 0;
+    pthread_t *threads = calloc((size_t)b->workers, sizeof *threads);
+    if (!threads)
+        return twi_complain(TWI_EXIT_MEMORY, "out of memory: %d workers", b->workers);
+    while (started < b->workers && pthread_create(&threads[started], NULL, work, b) == 0)
+        started++;
+    if (started > 0 || to_do == 0)
+        print_outcomes(b, to_do, counts);
+    for (int i = 0; i < started; i++)
+        (void)pthread_join(threads[i], NULL);
+    free(threads);
+    return started > 0 || to_do == 0 ? TWI_EXIT_DONE : twi_complain(TWI_EXIT_MEMORY, "the system allows no threads");
+}
+
+static twi_exit work_on_all(batch *b)
+{
+    const double start = seconds();
+    tally counts = {0};
+    size_t to_do = 0;
+    int threads = 0;
+    b->outcomes = calloc(b->jobs.count + 1, sizeof *b->outcomes);
+    if (!b->outcomes)
+        return twi_complain(TWI_EXIT_MEMORY, "out of memory: %zu files", b->jobs.count);
+    for (size_t i = 0; i < b->jobs.count; i++) {
+        b->outcomes[i].known = b->jobs.list[i].kept;
+        to_do += !b->jobs.list[i].kept;
+    }
+    twi_exit result = count_threads(b->args, &threads);
+    b->workers = (size_t)threads < to_do ? threads : (int)to_do;
+    if (result == TWI_EXIT_DONE && to_do > 0)
+        result = open_engines(b, threads);
+    if (result == TWI_EXIT_DONE)
+        result = run_workers(b, to_do, &counts);
+    if (result != TWI_EXIT_DONE || b->stopped)
+        return result;
+    print_summary(b, &counts, seconds() - start);
+    return counts.failed > 0 ? TWI_EXIT_NO : TWI_EXIT_DONE;
+}
+
+static void release(batch *b)
+{
+    for (size_t i = 0; b->outcomes && i < b->jobs.count; i++) {
+        json_decref(b->outcomes[i].figures);
+        free(b->outcomes[i].text);
+        free(b->outcomes[i].said.failure);
+        free(b->outcomes[i].said.warning);
+    }
+    for (int i = 0; i < b->engine_count; i++)
+        twi_engine_close(&b->engines[i]);
+    free(b->outcomes);
+    free(b->engines);
+    free(b->idle);
+    twi_jobs_free(&b->jobs);
+    twi_recipe_free(&b->recipe);
+}
+
+twi_exit twi_batch(const twi_args *args)
+{
+    batch b = {.args = args, .id = (twi_command_id)(args->command - twi_commands), .lock = PTHREAD_MUTEX_INITIALIZER};
+    pthread_condattr_t clock;
+    (void)pthread_condattr_init(&clock);
+    (void)pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&b.changed, &clock);
+    twi_exit result = twi_recipe_take(args, b.id, false, &b.recipe);
+    if (result == TWI_EXIT_DONE)
+        result = twi_jobs_plan(args, &b.jobs);
+    if (result == TWI_EXIT_DONE)
+        result = work_on_all(&b);
+    release(&b);
+    (void)pthread_cond_destroy(&b.changed);
+    (void)pthread_condattr_destroy(&clock);
+    return result;
+}
