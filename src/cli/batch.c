@@ -37,6 +37,7 @@ typedef struct batch {
     twi_engine *engines;
     int engine_count;
     int workers;
+    pthread_rwlock_t room; /* in the memory: for several files, or for a large one alone */
 
     pthread_mutex_t lock; /* guards what follows, and `known` */
     pthread_cond_t changed;
@@ -49,7 +50,7 @@ typedef struct batch {
 
 typedef struct tally {
     size_t done;
-    size_t kept;
+    size_t skipped;
     size_t failed;
 } tally;
 
@@ -80,10 +81,14 @@ static void return_engine(batch *b, twi_engine *engine)
     (void)pthread_mutex_unlock(&b->lock);
 }
 
-static twi_exit filter_file(batch *b, const twi_job *job)
+static twi_exit filter_file(batch *b, const twi_job *job, int sharers)
 {
-    twi_filter f = {
-        .args = b->args, .id = b->id, .from = job->from, .to = job->to, .recipe = twi_recipe_share(&b->recipe)};
+    twi_filter f = {.args = b->args,
+                    .id = b->id,
+                    .from = job->from,
+                    .to = job->to,
+                    .sharers = sharers,
+                    .recipe = twi_recipe_share(&b->recipe)};
     twi_exit result = twi_filter_read(&f);
     if (result == TWI_EXIT_DONE) {
         twi_engine *engine = borrow_engine(b);
@@ -113,12 +118,16 @@ static twi_exit keep_figures(const twi_stats *s, outcome *o)
         whole = text && ferror(text) == 0;
         whole = text && fclose(text) == 0 && whole;
     }
-    return whole ? TWI_EXIT_DONE : twi_complain(TWI_EXIT_MEMORY, "out of memory: the results");
+    if (whole)
+        return TWI_EXIT_DONE;
+    free(o->text);
+    o->text = NULL;
+    return twi_complain(TWI_EXIT_MEMORY, "out of memory: the results");
 }
 
-static twi_exit measure_file(batch *b, const twi_job *job, outcome *o)
+static twi_exit measure_file(batch *b, const twi_job *job, int sharers, outcome *o)
 {
-    twi_stats s = {.args = b->args, .from = job->from};
+    twi_stats s = {.args = b->args, .from = job->from, .sharers = sharers};
     twi_exit result = twi_stats_read(&s);
     if (result == TWI_EXIT_DONE) {
         twi_engine *engine = borrow_engine(b);
@@ -140,11 +149,29 @@ static const twi_job *take_job(batch *b)
     while (!job && !b->stopped && b->next < b->jobs.count) {
         if (b->next >= b->printed + (size_t)AHEAD * (size_t)b->workers)
             (void)pthread_cond_wait(&b->changed, &b->lock);
-        else if (!b->jobs.list[b->next++].kept)
+        else if (!b->jobs.list[b->next++].skipped)
             job = &b->jobs.list[b->next - 1];
     }
     (void)pthread_mutex_unlock(&b->lock);
     return job;
+}
+
+static twi_exit attempt(batch *b, const twi_job *job, int sharers, outcome *o)
+{
+    return b->id == TWI_STATS ? measure_file(b, job, sharers, o) : filter_file(b, job, sharers);
+}
+
+/* A file for which its share of the memory is not enough gets all of it, once no other is in work. */
+static void work_on(batch *b, const twi_job *job, outcome *o)
+{
+    (void)pthread_rwlock_rdlock(&b->room);
+    o->code = attempt(b, job, b->workers, o);
+    (void)pthread_rwlock_unlock(&b->room);
+    if (o->code != TWI_EXIT_MEMORY || b->workers == 1)
+        return;
+    (void)pthread_rwlock_wrlock(&b->room);
+    o->code = attempt(b, job, 1, o);
+    (void)pthread_rwlock_unlock(&b->room);
 }
 
 static void *work(void *user)
@@ -154,7 +181,7 @@ static void *work(void *user)
         outcome *o = &b->outcomes[job - b->jobs.list];
         const double start = seconds();
         twi_keep_complaints(&o->said);
-        o->code = b->id == TWI_STATS ? measure_file(b, job, o) : filter_file(b, job);
+        work_on(b, job, o);
         twi_keep_complaints(NULL);
         o->milliseconds = (int64_t)(1000 * (seconds() - start));
         (void)pthread_mutex_lock(&b->lock);
@@ -193,8 +220,8 @@ static void print_job(const batch *b, size_t index)
     json_t *object = json_pack("{s:s, s:I}", "schema", "tilewise.file/1", "index", (json_int_t)index);
     set_text(object, "input", job->from);
     set_text(object, "output", job->to);
-    set_text(object, "status", job->kept ? "kept" : failed ? "failed" : "done");
-    if (!job->kept)
+    set_text(object, "status", job->skipped ? "skipped" : failed ? "failed" : "done");
+    if (!job->skipped)
         (void)json_object_set_new(object, "milliseconds", json_integer(o->milliseconds));
     if (failed)
         (void)json_object_set_new(object, "code", json_integer((json_int_t)o->code));
@@ -220,9 +247,9 @@ static void print_outcome(const batch *b, size_t index, tally *counts)
 {
     const twi_job *job = &b->jobs.list[index];
     outcome *o = &b->outcomes[index];
-    counts->kept += job->kept;
+    counts->skipped += job->skipped;
     counts->failed += o->code != TWI_EXIT_DONE;
-    counts->done += !job->kept && o->code == TWI_EXIT_DONE;
+    counts->done += !job->skipped && o->code == TWI_EXIT_DONE;
     twi_progress_end();
     if (o->said.warning)
         pass_on(job, TWI_EXIT_DONE, o->said.warning);
@@ -244,12 +271,11 @@ static void print_summary(const batch *b, const tally *counts, double elapsed)
     const size_t all = b->jobs.count;
     if (b->args->json)
         print_line(json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "schema", "tilewise.batch/1", "files", (json_int_t)all,
-                             "done", (json_int_t)counts->done, "kept", (json_int_t)counts->kept, "failed",
+                             "done", (json_int_t)counts->done, "skipped", (json_int_t)counts->skipped, "failed",
                              (json_int_t)counts->failed, "milliseconds", (json_int_t)(1000 * elapsed)));
     if (!b->args->quiet)
-        (void)twi_complain(TWI_EXIT_DONE, "%zu of %zu files done, %zu kept, %zu failed, in %.1f s (%.1f files/s)",
-                           counts->done, all, counts->kept, counts->failed, elapsed,
-                           (double)(counts->done + counts->failed) / (elapsed > 0 ? elapsed : 1));
+        (void)twi_complain(TWI_EXIT_DONE, "%zu of %zu files done, %zu skipped, %zu failed, in %.2f s", counts->done,
+                           all, counts->skipped, counts->failed, elapsed);
 }
 
 /* Waits for a tenth of a second or a change. The lock is held. */
@@ -361,8 +387,8 @@ static twi_exit work_on_all(batch *b)
     if (!b->outcomes)
         return twi_complain(TWI_EXIT_MEMORY, "out of memory: %zu files", b->jobs.count);
     for (size_t i = 0; i < b->jobs.count; i++) {
-        b->outcomes[i].known = b->jobs.list[i].kept;
-        to_do += !b->jobs.list[i].kept;
+        b->outcomes[i].known = b->jobs.list[i].skipped;
+        to_do += !b->jobs.list[i].skipped;
     }
     twi_exit result = count_threads(b->args, &threads);
     b->workers = (size_t)threads < to_do ? threads : (int)to_do;
@@ -395,7 +421,10 @@ static void release(batch *b)
 
 twi_exit twi_batch(const twi_args *args)
 {
-    batch b = {.args = args, .id = (twi_command_id)(args->command - twi_commands), .lock = PTHREAD_MUTEX_INITIALIZER};
+    batch b = {.args = args,
+               .id = (twi_command_id)(args->command - twi_commands),
+               .room = PTHREAD_RWLOCK_INITIALIZER,
+               .lock = PTHREAD_MUTEX_INITIALIZER};
     pthread_condattr_t clock;
     (void)pthread_condattr_init(&clock);
     (void)pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);

@@ -51,9 +51,9 @@ twi_exit twi_check_variants(const char *variants, tw_op op, tw_backend *backend)
 twi_exit twi_open_context(const struct twi_args *args, tw_op op, int threads, tw_progress progress, void *user,
                           tw_context **context);
 
-/* Reads the file, as --page and --view say; `src` is a part of `input`, which is to be freed in any case. On failure
-   the line has been printed. */
-twi_exit twi_read_input(const struct twi_args *args, const char *path, twi_io_image *input, tw_image *src);
+/* Reads the file, as --page and --view say; `src` is a part of `input`, which is to be freed in any case. `sharers`:
+   how many such works the memory is for. On failure the line has been printed. */
+twi_exit twi_read_input(const struct twi_args *args, const char *path, int sharers, twi_io_image *input, tw_image *src);
 
 /* The problem that args->operands[0] and the options describe, for commands that read no image. Its arrays are the
    recipe's, which is to be freed in any case. On failure the line has been printed. */

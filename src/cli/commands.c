@@ -101,9 +101,9 @@ static uint64_t memory_bound(void)
     return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page / 2 : UINT64_MAX;
 }
 
-twi_exit twi_read_input(const twi_args *args, const char *path, twi_io_image *input, tw_image *src)
+twi_exit twi_read_input(const twi_args *args, const char *path, int sharers, twi_io_image *input, tw_image *src)
 {
-    const twi_io_status status = twi_io_read(path, args->page, memory_bound(), input);
+    const twi_io_status status = twi_io_read(path, args->page, memory_bound() / (uint64_t)sharers, input);
     if (status != TWI_IO_OK)
         return twi_complain_io(status);
     *src = input->image;

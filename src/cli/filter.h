@@ -11,6 +11,7 @@ typedef struct twi_filter {
     twi_command_id id;
     const char *from; /* names of files, "-" for stdin and stdout */
     const char *to;
+    int sharers; /* works of this kind that the memory is for */
     twi_recipe recipe;
     const char *format; /* the input's: that of stdout */
     twi_io_image input;

@@ -13,7 +13,7 @@
 twi_exit twi_filter_read(twi_filter *f)
 {
     const twi_args *args = f->args;
-    twi_exit result = twi_read_input(args, f->from, &f->input, &f->src);
+    twi_exit result = twi_read_input(args, f->from, f->sharers, &f->input, &f->src);
     if (result != TWI_EXIT_DONE)
         return result;
     f->format = args->format ? args->format : twi_io_format(&f->input);
@@ -142,7 +142,8 @@ twi_exit twi_command_filter(const twi_args *args)
     twi_filter f = {.args = args,
                     .id = (twi_command_id)(args->command - twi_commands),
                     .from = args->operands[0],
-                    .to = args->operands[1]};
+                    .to = args->operands[1],
+                    .sharers = 1};
     const twi_exit result = filter_image(&f);
     twi_filter_free(&f);
     return result;

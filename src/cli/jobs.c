@@ -205,7 +205,7 @@ static bool is_newer(const struct stat *a, const struct stat *b)
                                                   : a->st_mtim.tv_nsec > b->st_mtim.tv_nsec;
 }
 
-/* An output that is there: may it be kept, and is it another file than the input? */
+/* An output that is there: may the work be skipped, and is it another file than the input? */
 static twi_exit compare(const twi_args *args, twi_job *job)
 {
     struct stat in;
@@ -215,7 +215,7 @@ static twi_exit compare(const twi_args *args, twi_job *job)
     if (twi_jobs_to_folder(args) && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
         return twi_complain(TWI_EXIT_USAGE, "'%s' would become '%s', which is the same file: nothing was done",
                             job->from, job->to);
-    job->kept = args->resume && S_ISREG(out.st_mode) && is_newer(&out, &in);
+    job->skipped = args->resume && S_ISREG(out.st_mode) && is_newer(&out, &in);
     return TWI_EXIT_DONE;
 }
 

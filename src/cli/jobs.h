@@ -6,8 +6,8 @@
 
 typedef struct twi_job {
     char *from;
-    char *to;  /* NULL: no file (stats) */
-    bool kept; /* --resume: the result is there and newer, nothing is to be done */
+    char *to;     /* NULL: no file (stats) */
+    bool skipped; /* --resume: the result is there and newer, nothing is to be done */
 } twi_job;
 
 typedef struct twi_jobs {

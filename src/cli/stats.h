@@ -8,6 +8,7 @@
 typedef struct twi_stats {
     const twi_args *args;
     const char *from; /* the file's name, "-" for stdin */
+    int sharers;      /* works of this kind that the memory is for */
     twi_io_image input;
     tw_image src;     /* the input, or its --view */
     tw_image records; /* of type TW_STATS */

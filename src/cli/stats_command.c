@@ -18,7 +18,7 @@ static tw_axis lines_of(const twi_args *args)
 
 twi_exit twi_stats_read(twi_stats *s)
 {
-    return twi_read_input(s->args, s->from, &s->input, &s->src);
+    return twi_read_input(s->args, s->from, s->sharers, &s->input, &s->src);
 }
 
 /* Memory for an image without gaps. */
@@ -288,7 +288,7 @@ twi_exit twi_command_stats(const twi_args *args)
 {
     if (twi_jobs_asked(args))
         return twi_batch(args);
-    twi_stats s = {.args = args, .from = args->operands[0]};
+    twi_stats s = {.args = args, .from = args->operands[0], .sharers = 1};
     const twi_exit result = work(&s);
     twi_stats_free(&s);
     return result;
