@@ -233,28 +233,59 @@ static void portions_make_the_bytes_of_the_whole(void **state)
     }
 }
 
-static void the_head_of_a_flat_file_is_what_is_written(void **state)
+/* As another process would. */
+static void write_behind(const char *name, uint64_t offset, const tw_image *image)
+{
+    FILE *file = fopen(name, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, (long)offset, SEEK_SET), 0);
+    for (int64_t y = 0; y < image->height; y++)
+        assert_int_equal(fwrite(element(image, 0, y, 0), (size_t)image->width, 1, file), 1);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void rows_of_a_shared_file_are_written_by_others(void **state)
 {
     (void)state;
     static const char *const names[] = {"a.npy", "a.tif", "a.pgm"};
     twi_io_image image = noise_image(20, 10, 1, TW_U8);
     for (size_t i = 0; i < COUNT(names); i++) {
         const char *path = in_folder(names[i]);
-        uint8_t *head;
-        size_t size;
+        twi_writer *writer;
+        uint64_t offset = 0;
         size_t whole;
+        size_t shared;
         assert_io_ok(twi_io_write(path, NULL, &image, NULL));
-        assert_io_ok(twi_io_flat_head(path, &image, &head, &size));
-        uint8_t *bytes = load_file(path, &whole);
-        assert_int_equal(whole, size + 200);
-        assert_memory_equal(bytes, head, size);
-        free(head);
+        uint8_t *expected = load_file(path, &whole);
+        assert_int_equal(unlink(path), 0);
+        assert_io_ok(twi_writer_open(path, NULL, &image, &writer));
+        const char *name = twi_writer_share(writer, &offset);
+        assert_non_null(name);
+        assert_int_not_equal(access(path, F_OK), 0);
+        write_behind(name, offset, &image.image);
+        assert_io_ok(twi_writer_close(writer, TWI_IO_OK, NULL));
+        uint8_t *bytes = load_file(path, &shared);
+        assert_int_equal(shared, whole);
+        assert_memory_equal(bytes, expected, whole);
         free(bytes);
+        free(expected);
         assert_int_equal(unlink(path), 0);
     }
-    uint8_t *head;
-    size_t size;
-    assert_io_refused(twi_io_flat_head("a.png", &image, &head, &size), TWI_IO_USAGE, "a.png", ".npy or .tif");
+    twi_io_free(&image);
+}
+
+static void a_file_of_packed_rows_is_not_shared(void **state)
+{
+    (void)state;
+    twi_io_image image = noise_image(20, 10, 1, TW_U8);
+    const char *path = in_folder("a.png");
+    twi_writer *writer;
+    uint64_t offset = 0;
+    assert_io_ok(twi_writer_open(path, NULL, &image, &writer));
+    assert_null(twi_writer_share(writer, &offset));
+    assert_io_ok(twi_writer_rows(writer, &image.image));
+    assert_io_ok(twi_writer_close(writer, TWI_IO_OK, NULL));
+    assert_int_equal(unlink(path), 0);
     twi_io_free(&image);
 }
 
@@ -336,7 +367,8 @@ int main(void)
         cmocka_unit_test(what_must_be_held_is_bounded),
         cmocka_unit_test(a_file_that_changes_is_noticed),
         cmocka_unit_test(portions_make_the_bytes_of_the_whole),
-        cmocka_unit_test(the_head_of_a_flat_file_is_what_is_written),
+        cmocka_unit_test(rows_of_a_shared_file_are_written_by_others),
+        cmocka_unit_test(a_file_of_packed_rows_is_not_shared),
         cmocka_unit_test(a_file_that_lacks_rows_does_not_appear),
         cmocka_unit_test(a_pipe_gives_rows_once),
         cmocka_unit_test(a_scratch_file_has_no_name),

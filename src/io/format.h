@@ -160,6 +160,8 @@ twi_io_status twi_sink_open(const char *path, twi_sink *sink);
 bool twi_sink_write(twi_sink *sink, const void *bytes, size_t count);
 /* What is written next goes to `offset`. Fails where the sink is no regular file, unless it is there. */
 twi_io_status twi_sink_seek(twi_sink *sink, uint64_t offset);
+/* What was written so far is in the file of that name; NULL: written in place, or that failed. */
+const char *twi_sink_share(twi_sink *sink);
 /* The failure after a write that did not succeed. */
 twi_io_status twi_sink_failed(const twi_sink *sink);
 /* `status` OK: all bytes reach the disk and the target appears, or a failure; else it is removed. Frees the sink. */

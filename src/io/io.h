@@ -113,10 +113,10 @@ twi_io_status twi_writer_rows(twi_writer *writer, const tw_image *rows);
    writer in any case; NULL is nothing. `lost` as for twi_io_write(). */
 twi_io_status twi_writer_close(twi_writer *writer, twi_io_status status, const char **lost);
 
-/* What stands before the pixels in a file whose rows follow it without gaps, as twi_io_write() would write it, so that
-   several processes can write one file. Only a format whose elements are little-endian, the first row first (NPY and
-   TIFF): others are refused with TWI_IO_USAGE. The caller frees *head. */
-twi_io_status twi_io_flat_head(const char *path, const twi_io_image *image, uint8_t **head, size_t *size);
+/* Lets other processes write the rows, of a writer that has written none: the name of the file in the making, in which
+   they follow each other as in memory, without gaps, from byte *offset on. The writer is then closed after the last of
+   them. NULL, and nothing changed: not in this format (NPY, TIFF and PNM of bytes can), or to a pipe. */
+const char *twi_writer_share(twi_writer *writer, uint64_t *offset);
 
 /* A file without a name, for bytes that memory shall not hold: in the folder of `beside`, or where temporary files go
    if that is NULL or "-". -1 on failure. It is gone when it is closed or the process ends. */

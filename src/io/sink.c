@@ -244,6 +244,14 @@ twi_io_status twi_sink_seek(twi_sink *sink, uint64_t offset)
     return sink->error == 0 ? TWI_IO_OK : twi_sink_failed(sink);
 }
 
+const char *twi_sink_share(twi_sink *sink)
+{
+    if (!sink->temporary)
+        return NULL;
+    flush(sink);
+    return sink->error == 0 ? sink->temporary : NULL;
+}
+
 twi_io_status twi_sink_failed(const twi_sink *sink)
 {
     return twi_io_fail(TWI_IO_OUTPUT, sink->name, "cannot be written: %s", strerror(sink->error));

@@ -66,22 +66,18 @@ static void free_flat(twi_writer *writer)
     free(state);
 }
 
-twi_io_status twi_io_flat_head(const char *path, const twi_io_image *image, uint8_t **bytes, size_t *size)
+const char *twi_writer_share(twi_writer *writer, uint64_t *offset)
 {
-    const twi_format *format;
-    twi_head head = {0};
-    unsigned kept = 0;
-    TWI_IO_TRY(twi_format_choose(path, NULL, image->image.type, image->image.channels, &format));
-    if (format->head)
-        TWI_IO_TRY(format->head(path, &image->image, image->metadata, &head, &kept));
-    if (!format->head || head.flat.upward || (head.flat.big && tw_type_size(image->image.type) > 1)) {
-        free(head.bytes);
-        return twi_io_fail(TWI_IO_USAGE, path, "rows of a %s file are not written side by side: use .npy or .tif",
-                           format->title);
-    }
-    *bytes = head.bytes;
-    *size = (size_t)head.flat.offset;
-    return TWI_IO_OK;
+    const flat *state = writer->state;
+    if (!writer->format->head || state->layout.upward || writer->next > 0 ||
+        (state->layout.big != twi_host_big() && tw_type_size(writer->shape.type) > 1))
+        return NULL;
+    const char *name = twi_sink_share(&writer->sink);
+    if (!name)
+        return NULL;
+    *offset = state->layout.offset;
+    writer->next = writer->shape.height;
+    return name;
 }
 
 /* ---- All formats ---------------------------------------------------------------------------------- */
