@@ -37,6 +37,9 @@ void twi_keep_complaints(twi_complaints *kept);
 twi_exit twi_complain_status(tw_status status);
 twi_exit twi_complain_io(twi_io_status status);
 
+/* The code that goes with a failure of the library. */
+twi_exit twi_exit_of(tw_status status);
+
 /* The last failure of twi_io_matrix_parse() or twi_io_matrix_read(), with the option whose value they read. */
 twi_exit twi_complain_option(const char *option, twi_io_status status);
 
@@ -50,6 +53,9 @@ twi_exit twi_check_variants(const char *variants, tw_op op, tw_backend *backend)
    --variant is of; progress may be NULL. On failure the line has been printed. */
 twi_exit twi_open_context(const struct twi_args *args, tw_op op, int threads, tw_progress progress, void *user,
                           tw_context **context);
+
+/* The bytes that an input may take of the machine's memory. */
+uint64_t twi_memory_bound(void);
 
 /* Reads the file, as --page and --view say; `src` is a part of `input`, which is to be freed in any case. `sharers`:
    how many such works the memory is for. On failure the line has been printed. */

@@ -94,7 +94,7 @@ twi_exit twi_open_context(const twi_args *args, tw_op op, int threads, tw_progre
 /* ---- Inputs ---------------------------------------------------------------------------------------- */
 
 /* The input may take half of the machine's memory: the output takes as much. */
-static uint64_t memory_bound(void)
+uint64_t twi_memory_bound(void)
 {
     const long pages = sysconf(_SC_PHYS_PAGES);
     const long page = sysconf(_SC_PAGESIZE);
@@ -103,7 +103,7 @@ static uint64_t memory_bound(void)
 
 twi_exit twi_read_input(const twi_args *args, const char *path, int sharers, twi_io_image *input, tw_image *src)
 {
-    const twi_io_status status = twi_io_read(path, args->page, memory_bound() / (uint64_t)sharers, input);
+    const twi_io_status status = twi_io_read(path, args->page, twi_memory_bound() / (uint64_t)sharers, input);
     if (status != TWI_IO_OK)
         return twi_complain_io(status);
     *src = input->image;

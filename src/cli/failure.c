@@ -35,7 +35,7 @@ twi_exit twi_complain(twi_exit code, const char *format, ...)
     return code;
 }
 
-twi_exit twi_complain_status(tw_status status)
+twi_exit twi_exit_of(tw_status status)
 {
     static const twi_exit codes[TW_STATUS_COUNT] = {
         [TW_OK] = TWI_EXIT_DONE,
@@ -48,7 +48,12 @@ twi_exit twi_complain_status(tw_status status)
         [TW_ERROR_CANCELLED] = TWI_EXIT_NO,
         [TW_ERROR_FILE] = TWI_EXIT_INPUT,
     };
-    return twi_complain(codes[status], "%s", tw_error_message());
+    return codes[status];
+}
+
+twi_exit twi_complain_status(tw_status status)
+{
+    return twi_complain(twi_exit_of(status), "%s", tw_error_message());
 }
 
 static twi_exit exit_of(twi_io_status status)

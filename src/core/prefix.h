@@ -80,4 +80,23 @@ static inline void twi_prefix_step(twi_prefix *p, double total)
     p->base = p->spans + (p->tiles.before + p->tiles.inner);
 }
 
+/* A line's values one by one. Start with {.tile = {.count = 0}}. */
+typedef struct twi_line {
+    twi_prefix prefix;
+    twi_tile tile;
+} twi_line;
+
+/* The running sum of the next value, with or without it. */
+static inline double twi_line_next(twi_line *l, double value, int exclusive)
+{
+    if (l->tile.count == TWI_SCAN_TILE) {
+        twi_prefix_step(&l->prefix, l->tile.total);
+        l->tile.count = 0;
+    }
+    twi_tile_open(&l->tile);
+    const double without = (l->prefix.base + l->tile.before) + l->tile.inner;
+    twi_tile_add(&l->tile, value);
+    return exclusive ? without : (l->prefix.base + l->tile.before) + l->tile.inner;
+}
+
 #endif

@@ -82,26 +82,12 @@ tw_type tw_integral_type(const tw_image *src)
 /* A line of any kind: integers are exact in any order. */
 typedef struct line {
     bool exclusive;
-    int64_t integer;   /* the sum so far */
-    twi_prefix prefix; /* of floats, along rows */
-    twi_tile tile;
-    double groups; /* of floats, down columns */
+    int64_t integer; /* the sum so far */
+    twi_line along;  /* of floats, along rows */
+    double groups;   /* of floats, down columns */
     double group;
     int64_t count;
 } line;
-
-/* The running sum of an element; the line goes on to the next. */
-static double next_along(line *l, double value)
-{
-    if (l->tile.count == TWI_SCAN_TILE) {
-        twi_prefix_step(&l->prefix, l->tile.total);
-        l->tile.count = 0;
-    }
-    twi_tile_open(&l->tile);
-    const double without = (l->prefix.base + l->tile.before) + l->tile.inner;
-    twi_tile_add(&l->tile, value);
-    return l->exclusive ? without : (l->prefix.base + l->tile.before) + l->tile.inner;
-}
 
 static double next_down(line *l, double value)
 {
@@ -138,7 +124,7 @@ static void put_next(const twi_sampler *s, line *l, bool down, int64_t x, int64_
         store_integer(element, type, next_integer(l, twi_sample_integer(s, x, y)));
     } else {
         const double value = twi_sample_float(s, x, y);
-        twi_store_float(element, type, down ? next_down(l, value) : next_along(l, value));
+        twi_store_float(element, type, down ? next_down(l, value) : twi_line_next(&l->along, value, l->exclusive));
     }
 }
 
