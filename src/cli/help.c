@@ -10,7 +10,8 @@ const char *twi_exit_meaning(int code)
 {
     static const char *const meanings[] = {
         [TWI_EXIT_DONE] = "done",
-        [TWI_EXIT_NO] = "a negative answer (verify found a difference), or a failure of no other class",
+        [TWI_EXIT_NO] = "a negative answer (verify found a difference), some of several files failed, or a failure of "
+                        "no other class",
         [TWI_EXIT_USAGE] = "wrong usage",
         [TWI_EXIT_INPUT] = "the input is unreadable or corrupt",
         [TWI_EXIT_OUTPUT] = "the output could not be written",
@@ -27,6 +28,13 @@ static const char files_text[] =
     "picks its format; '-' is stdin or stdout, and stdout gets the input's format. The output appears whole or not at "
     "all, and replaces an existing file. ICC profile, resolution, EXIF, XMP, orientation and georeference travel with "
     "the image where both formats hold them.";
+
+static const char many_text[] =
+    "Several inputs, a quoted pattern such as 'in/*.png' and the names of --files-from are worked on at a time: while "
+    "one "
+    "is computed, others are read and written. OUTPUT is then a folder, which is made if its name ends in '/', and "
+    "each "
+    "result has its input's name. A file that fails stops no other; the exit code is then 1.";
 
 /* Prints `text` broken at blanks, from `column` on; further lines are indented by `indent`. */
 static void print_wrapped(const char *text, int column, int indent)
@@ -89,6 +97,8 @@ void twi_print_help(const twi_command *command)
     if (command->kind == TWI_OPERAND_FILE) {
         putchar('\n');
         print_wrapped(files_text, 0, 0);
+        putchar('\n');
+        print_wrapped(many_text, 0, 0);
     }
     print_examples(command);
 }
@@ -104,6 +114,8 @@ void twi_print_overview(void)
         printf("  %-10s %s\n", twi_commands[i].name, twi_commands[i].summary);
     puts("\n'tilewise help COMMAND' prints a command's options, 'tilewise --version' the version.\n");
     print_wrapped(files_text, 0, 0);
+    putchar('\n');
+    print_wrapped(many_text, 0, 0);
     puts("\nexit codes:");
     for (int code = 0; twi_exit_meaning(code); code++)
         printf("  %-6d %s\n", code, twi_exit_meaning(code));
@@ -199,6 +211,8 @@ void twi_print_man(void)
         print_man_option(&twi_options[i]);
     puts(".SH FILES");
     print_roff_line(files_text);
+    puts(".PP");
+    print_roff_line(many_text);
     puts(".SH EXIT STATUS");
     for (int code = 0; twi_exit_meaning(code); code++) {
         const char digit[] = {(char)('0' + code), '\0'};
