@@ -125,7 +125,8 @@ struct twi_args {
     int device;
     int32_t block_width; /* [0: the variant's own] */
     int32_t block_height;
-    int threads; /* [0: all] */
+    int threads;     /* [0: all] */
+    uint64_t memory; /* bytes [0: half of what is free] */
     twi_progress_mode progress;
 
     /* many files */

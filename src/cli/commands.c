@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/help.h"
+#include "cli/memory.h"
 #include "cli/recipe.h"
 #include "cli/wisdom.h"
 
@@ -103,7 +104,7 @@ uint64_t twi_memory_bound(void)
 
 twi_exit twi_read_input(const twi_args *args, const char *path, int sharers, twi_io_image *input, tw_image *src)
 {
-    const twi_io_status status = twi_io_read(path, args->page, twi_memory_bound() / (uint64_t)sharers, input);
+    const twi_io_status status = twi_io_read(path, args->page, twi_memory_limit(args) / 2 / (uint64_t)sharers, input);
     if (status != TWI_IO_OK)
         return twi_complain_io(status);
     *src = input->image;

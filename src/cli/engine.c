@@ -43,6 +43,12 @@ static tw_status plan_for(twi_engine *engine, const tw_problem *problem, tw_plan
     return status;
 }
 
+tw_status twi_engine_prepare(twi_engine *engine, const tw_problem *problem)
+{
+    tw_plan *plan = NULL;
+    return plan_for(engine, problem, &plan);
+}
+
 tw_status twi_engine_run(twi_engine *engine, const tw_problem *problem, const tw_image *src, const tw_image *dst,
                          int32_t times)
 {

@@ -23,6 +23,9 @@ twi_exit twi_engine_open(const twi_args *args, tw_op op, int threads, tw_progres
                          twi_engine *engine);
 void twi_engine_close(twi_engine *engine);
 
+/* Makes the plan for the problem, which its runs use, if there is none yet. */
+tw_status twi_engine_prepare(twi_engine *engine, const tw_problem *problem);
+
 /* Runs the problem `times` times, with --variant and --block as asked. The problems of an engine are one command
    line's: they may differ in operation, place, type, channels and size. */
 tw_status twi_engine_run(twi_engine *engine, const tw_problem *problem, const tw_image *src, const tw_image *dst,

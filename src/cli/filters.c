@@ -6,22 +6,25 @@
 #include "cli/batch.h"
 #include "cli/filter.h"
 #include "cli/jobs.h"
-#include "cli/progress.h"
+#include "cli/stream.h"
 
 /* ---- Stages -------------------------------------------------------------------------------------- */
 
-twi_exit twi_filter_read(twi_filter *f)
+twi_exit twi_filter_fit(twi_filter *f, const tw_image *src, const char *format)
 {
     const twi_args *args = f->args;
-    twi_exit result = twi_read_input(args, f->from, f->sharers, &f->input, &f->src);
+    f->format = args->format ? args->format : format;
+    const twi_exit result = twi_recipe_fit(args, f->id, src, args->type, &f->recipe);
     if (result != TWI_EXIT_DONE)
         return result;
-    f->format = args->format ? args->format : twi_io_format(&f->input);
-    result = twi_recipe_fit(args, f->id, &f->src, args->type, &f->recipe);
-    if (result != TWI_EXIT_DONE)
-        return result;
-    const twi_io_status status = twi_io_can_write(f->to, f->format, f->recipe.out_type, f->src.channels);
+    const twi_io_status status = twi_io_can_write(f->to, f->format, f->recipe.out_type, src->channels);
     return status == TWI_IO_OK ? TWI_EXIT_DONE : twi_complain_io(status);
+}
+
+twi_exit twi_filter_read(twi_filter *f)
+{
+    const twi_exit result = twi_read_input(f->args, f->from, f->sharers, &f->input, &f->src);
+    return result == TWI_EXIT_DONE ? twi_filter_fit(f, &f->src, twi_io_format(&f->input)) : result;
 }
 
 /* What open, close and their like are to the library; the other filters are one operation. */
@@ -30,26 +33,53 @@ static const tw_morphology morphologies[TWI_COMMAND_COUNT] = {
     [TWI_TOPHAT] = TW_TOPHAT, [TWI_BLACKHAT] = TW_BLACKHAT,
 };
 
+static bool is_morphology(const twi_filter *f)
+{
+    return morphologies[f->id] != 0;
+}
+
+tw_status twi_filter_problem(const twi_filter *f, const tw_image *src, const tw_image *dst, tw_problem *problem)
+{
+    const tw_order_params params = {f->recipe.window, f->recipe.footprint, f->recipe.border};
+    return is_morphology(f) ? tw_order_problem(TW_OP_MIN, src, dst, &params, 0, problem)
+                            : twi_recipe_problem(f->args, &f->recipe, src, dst, problem);
+}
+
+tw_status twi_filter_prepare(const twi_filter *f, twi_engine *engine, const tw_image *src, const tw_image *dst)
+{
+    tw_problem problem;
+    if (is_morphology(f)) /* the context keeps plans for its steps */
+        return TW_OK;
+    tw_status status = twi_filter_problem(f, src, dst, &problem);
+    if (status == TW_OK)
+        status = twi_engine_prepare(engine, &problem);
+    if (status == TW_OK && f->args->iterations > 1)
+        status = twi_filter_problem(f, dst, dst, &problem);
+    if (status == TW_OK && f->args->iterations > 1)
+        status = twi_engine_prepare(engine, &problem);
+    return status;
+}
+
 /* A filter that is one operation; further iterations work in place. */
-static tw_status solve(const twi_filter *f, twi_engine *engine)
+static tw_status solve(const twi_filter *f, twi_engine *engine, const tw_image *src, const tw_image *dst)
 {
     const int32_t iterations = f->args->iterations;
-    const tw_image *dst = &f->output.image;
     tw_problem problem;
-    tw_status status = twi_recipe_problem(f->args, &f->recipe, &f->src, dst, &problem);
+    tw_status status = twi_filter_problem(f, src, dst, &problem);
     if (status == TW_OK)
-        status = twi_engine_run(engine, &problem, &f->src, dst, 1);
+        status = twi_engine_run(engine, &problem, src, dst, 1);
     if (status == TW_OK && iterations > 1)
-        status = twi_recipe_problem(f->args, &f->recipe, dst, dst, &problem);
+        status = twi_filter_problem(f, dst, dst, &problem);
     if (status == TW_OK && iterations > 1)
         status = twi_engine_run(engine, &problem, dst, dst, iterations - 1);
     return status;
 }
 
-static tw_status morph(const twi_filter *f, twi_engine *engine)
+tw_status twi_filter_run(const twi_filter *f, twi_engine *engine, const tw_image *src, const tw_image *dst)
 {
     const tw_order_params params = {f->recipe.window, f->recipe.footprint, f->recipe.border};
-    return tw_morph(engine->context, &f->src, &f->output.image, morphologies[f->id], &params, f->args->iterations);
+    return is_morphology(f) ? tw_morph(engine->context, src, dst, morphologies[f->id], &params, f->args->iterations)
+                            : solve(f, engine, src, dst);
 }
 
 twi_exit twi_filter_compute(twi_filter *f, twi_engine *engine)
@@ -59,7 +89,7 @@ twi_exit twi_filter_compute(twi_filter *f, twi_engine *engine)
         twi_io_create(recipe->out_width, recipe->out_height, f->src.channels, recipe->out_type, &f->output);
     if (made != TWI_IO_OK)
         return twi_complain_io(made);
-    const tw_status status = morphologies[f->id] ? morph(f, engine) : solve(f, engine);
+    const tw_status status = twi_filter_run(f, engine, &f->src, &f->output.image);
     if (status != TW_OK)
         return twi_complain_status(status);
     f->output.metadata = f->input.metadata;
@@ -68,17 +98,29 @@ twi_exit twi_filter_compute(twi_filter *f, twi_engine *engine)
     return TWI_EXIT_DONE;
 }
 
+twi_exit twi_filter_describe(twi_filter *f)
+{
+    twi_io_crop(&f->output, f->args->view_x, f->args->view_y);
+    const twi_io_status status = f->recipe.turn ? twi_io_turn(&f->output, f->recipe.turn) : TWI_IO_OK;
+    return status == TWI_IO_OK ? TWI_EXIT_DONE : twi_complain_io(status);
+}
+
+void twi_filter_warn(const twi_filter *f, const char *lost)
+{
+    if (lost[0] != '\0' && !f->args->quiet)
+        (void)twi_complain(TWI_EXIT_DONE, "warning: %s", lost);
+}
+
 twi_exit twi_filter_write(twi_filter *f)
 {
     const char *lost = "";
-    twi_io_crop(&f->output, f->args->view_x, f->args->view_y);
-    twi_io_status status = f->recipe.turn ? twi_io_turn(&f->output, f->recipe.turn) : TWI_IO_OK;
-    if (status == TWI_IO_OK)
-        status = twi_io_write(f->to, f->format, &f->output, &lost);
+    const twi_exit result = twi_filter_describe(f);
+    if (result != TWI_EXIT_DONE)
+        return result;
+    const twi_io_status status = twi_io_write(f->to, f->format, &f->output, &lost);
     if (status != TWI_IO_OK)
         return twi_complain_io(status);
-    if (lost[0] != '\0' && !f->args->quiet)
-        (void)twi_complain(TWI_EXIT_DONE, "warning: %s", lost);
+    twi_filter_warn(f, lost);
     return TWI_EXIT_DONE;
 }
 
@@ -91,29 +133,15 @@ void twi_filter_free(twi_filter *f)
 
 tw_op twi_filter_op(const twi_filter *f)
 {
-    return morphologies[f->id] ? TW_OP_MIN : f->recipe.op;
+    return is_morphology(f) ? TW_OP_MIN : f->recipe.op;
 }
 
 int64_t twi_filter_runs(const twi_filter *f)
 {
-    return (morphologies[f->id] ? 2 : 1) * (int64_t)f->args->iterations;
+    return (is_morphology(f) ? 2 : 1) * (int64_t)f->args->iterations;
 }
 
 /* ---- A single file --------------------------------------------------------------------------------- */
-
-static twi_exit compute(twi_filter *f)
-{
-    twi_progress progress;
-    twi_engine engine;
-    const bool shown = twi_progress_start(f->args, twi_filter_runs(f), &progress);
-    twi_exit result = twi_engine_open(f->args, twi_filter_op(f), f->args->threads, shown ? twi_progress_report : NULL,
-                                      &progress, &engine);
-    if (result == TWI_EXIT_DONE)
-        result = twi_filter_compute(f, &engine);
-    twi_progress_end();
-    twi_engine_close(&engine);
-    return result;
-}
 
 static twi_exit filter_image(twi_filter *f)
 {
@@ -124,12 +152,8 @@ static twi_exit filter_image(twi_filter *f)
     if (!standard && stat(f->to, &facts) == 0 && S_ISDIR(facts.st_mode))
         return twi_complain(TWI_EXIT_OUTPUT,
                             "output '%s' is a folder: name a file, or the folder with a '/' at its end", f->to);
-    twi_exit result = twi_recipe_take(f->args, f->id, false, &f->recipe);
-    if (result == TWI_EXIT_DONE)
-        result = twi_filter_read(f);
-    if (result == TWI_EXIT_DONE)
-        result = compute(f);
-    return result == TWI_EXIT_DONE ? twi_filter_write(f) : result;
+    const twi_exit result = twi_recipe_take(f->args, f->id, false, &f->recipe);
+    return result == TWI_EXIT_DONE ? twi_stream_filter(f) : result;
 }
 
 twi_exit twi_command_filter(const twi_args *args)

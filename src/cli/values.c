@@ -1,4 +1,5 @@
 /* Values of options, read strictly: digits only, the whole text, within the range. */
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -427,6 +428,23 @@ bool twi_set_block(twi_args *args, const char *text)
         return false;
     args->block_width = (int32_t)values[0];
     args->block_height = (int32_t)values[1];
+    return true;
+}
+
+/* A number of bytes, or with K, M, G or T behind it of powers of 1024. */
+bool twi_set_memory(twi_args *args, const char *text)
+{
+    static const char units[] = "KMGT";
+    int64_t value = 0;
+    if (!read_number(&text, 1, INT64_MAX, &value))
+        return false;
+    const char *unit = *text ? strchr(units, toupper((unsigned char)*text)) : NULL;
+    for (const char *at = units; unit && at <= unit; at++)
+        if (__builtin_mul_overflow(value, 1024, &value))
+            return false;
+    if (text[unit != NULL] != '\0')
+        return false;
+    args->memory = (uint64_t)value;
     return true;
 }
 

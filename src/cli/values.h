@@ -44,6 +44,7 @@ bool twi_set_variant(twi_args *args, const char *text);
 bool twi_set_variants(twi_args *args, const char *text);
 bool twi_set_block(twi_args *args, const char *text);
 bool twi_set_threads(twi_args *args, const char *text);
+bool twi_set_memory(twi_args *args, const char *text);
 bool twi_set_graph(twi_args *args, const char *text);
 bool twi_set_pinned(twi_args *args, const char *text);
 bool twi_set_flat(twi_args *args, const char *text);

@@ -74,6 +74,9 @@ twi_io_status twi_reader_open(const char *path, int64_t page, uint64_t most_byte
 /* Size, channels and type, without pixels; valid until the reader is closed. */
 const tw_image *twi_reader_shape(const twi_reader *reader);
 
+/* The format's name. */
+const char *twi_reader_format(const twi_reader *reader);
+
 /* Whether rows can be read in any order at no extra cost: from files of NPY, raw PNM, and TIFF in tiles or small
    strips. From others, rows before those that were read last are decoded from the file's begin, or a large strip's; a
    pipe does not give them again at all. */

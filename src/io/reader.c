@@ -81,6 +81,11 @@ const tw_image *twi_reader_shape(const twi_reader *reader)
     return &reader->shape;
 }
 
+const char *twi_reader_format(const twi_reader *reader)
+{
+    return reader->format->name;
+}
+
 bool twi_reader_is_random(const twi_reader *reader)
 {
     return reader->access == TWI_ACCESS_ANY && reader->source.size != TWI_UNKNOWN_SIZE;

@@ -1,0 +1,90 @@
+/* Where bands lie. All have the same height, so that one plan serves them: the last one begins earlier instead. */
+#include <string.h>
+
+#include "cli/bands.h"
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t most(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* New output rows a band. */
+static int64_t step_of(const twi_bands *bands)
+{
+    return bands->rows - 2 * bands->halo;
+}
+
+static bool is_whole(const twi_bands *bands)
+{
+    return bands->rows >= bands->height;
+}
+
+bool twi_bands_are_possible(const twi_bands *bands)
+{
+    return is_whole(bands) || step_of(bands) > 0;
+}
+
+void twi_bands_cut(twi_bands *bands)
+{
+    const int64_t rest = bands->wraps ? bands->height : bands->height - 2 * bands->halo;
+    bands->count = is_whole(bands) ? 1 : (rest + step_of(bands) - 1) / step_of(bands);
+}
+
+twi_band twi_bands_get(const twi_bands *bands, int64_t index)
+{
+    const int64_t halo = bands->halo;
+    const int64_t step = step_of(bands);
+    const int64_t height = bands->height;
+    if (is_whole(bands))
+        return (twi_band){0, 0, 0, height};
+    const int64_t top = bands->wraps ? -halo : 0; /* the first row of all */
+    twi_band band = {.first = least(top + index * step, height - top - bands->rows)};
+    band.place = band.first;
+    band.from = index == 0 ? 0 : top + index * step + halo;
+    band.to = index == bands->count - 1 ? height : top + (index + 1) * step + halo;
+    if (bands->upward)
+        band.first = height - bands->rows - band.first;
+    return band;
+}
+
+static void *row_of(const tw_image *image, int64_t y)
+{
+    return (char *)image->data + y * image->pitch;
+}
+
+/* Rows from ... to - 1 of those that begin with `first`; beyond the image they wrap. */
+static twi_io_status read_rows(const twi_bands *bands, twi_reader *reader, int64_t above, int64_t first,
+                               const tw_image *rows, int64_t from, int64_t to)
+{
+    const int64_t height = bands->height;
+    while (from < to) {
+        const int64_t row = (from % height + height) % height;
+        tw_image part = *rows;
+        part.data = row_of(rows, from - first);
+        part.height = least(to - from, height - row);
+        const twi_io_status status = twi_reader_rows(reader, above + row, &part);
+        if (status != TWI_IO_OK)
+            return status;
+        from += part.height;
+    }
+    return TWI_IO_OK;
+}
+
+twi_io_status twi_bands_read(const twi_bands *bands, twi_reader *reader, int64_t above, int64_t first,
+                             const tw_image *rows, int64_t first_before, const tw_image *before)
+{
+    const int64_t last = first + rows->height;
+    const int64_t from = before ? most(first, first_before) : first;
+    const int64_t to = before ? most(from, least(last, first_before + before->height)) : first;
+    for (int64_t y = from; y < to; y++)
+        memcpy(row_of(rows, y - first), row_of(before, y - first_before), (size_t)rows->pitch);
+    if (from >= to) /* nothing in common */
+        return read_rows(bands, reader, above, first, rows, first, last);
+    const twi_io_status status = read_rows(bands, reader, above, first, rows, first, from);
+    return status == TWI_IO_OK ? read_rows(bands, reader, above, first, rows, to, last) : status;
+}

@@ -1,0 +1,38 @@
+/* The rows of a file in bands, as a filter needs them: windows of equal height that overlap by its halo. */
+#ifndef TWI_BANDS_H
+#define TWI_BANDS_H
+
+#include "cli/args.h"
+
+typedef struct twi_bands {
+    /* of all rows */
+    int64_t height;
+    int64_t rows; /* of a band, halo and all; at most height + 2 * halo */
+    int64_t halo; /* above and below an output row */
+    bool wraps;   /* above the first row is the last one */
+    bool upward;  /* the first output row is the last row; without halo */
+    int64_t count;
+} twi_bands;
+
+/* What band `index` reads and makes. */
+typedef struct twi_band {
+    int64_t first; /* the row that its source begins with; beyond the image where it wraps */
+    int64_t place; /* the output row that its result begins with */
+    int64_t from;  /* the output rows that are right, and not those of another band */
+    int64_t to;
+} twi_band;
+
+/* Whether bands of so many rows make any at all. */
+bool twi_bands_are_possible(const twi_bands *bands);
+
+/* Sets the count. */
+void twi_bands_cut(twi_bands *bands);
+twi_band twi_bands_get(const twi_bands *bands, int64_t index);
+
+/* Fills `rows`, an image of a band whose first row is `first`: what `before`, the band whose first row is
+   `first_before`, has of it is copied, the rest is read. `above` is the row of the file that is row 0. `before` may be
+   NULL. */
+twi_io_status twi_bands_read(const twi_bands *bands, twi_reader *reader, int64_t above, int64_t first,
+                             const tw_image *rows, int64_t first_before, const tw_image *before);
+
+#endif

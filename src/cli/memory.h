@@ -1,0 +1,16 @@
+/* What --memory bounds, and what there is. */
+#ifndef TWI_MEMORY_H
+#define TWI_MEMORY_H
+
+#include "cli/args.h"
+
+/* The most bytes that the process may take: --memory, else half of what is free. */
+uint64_t twi_memory_limit(const twi_args *args);
+
+/* Bytes that the process holds now. */
+uint64_t twi_memory_held(void);
+
+/* Bytes that the process has allocated, whether they were touched or not. */
+uint64_t twi_memory_allocated(void);
+
+#endif

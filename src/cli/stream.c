@@ -1,0 +1,314 @@
+/* Filters of files in bands: how many rows a band has, and what the three stages do. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/bands.h"
+#include "cli/memory.h"
+#include "cli/pipeline.h"
+#include "cli/progress.h"
+#include "cli/stream.h"
+
+/* Bytes for libraries, stacks and buffers beside the bands. */
+static const uint64_t reserve = (uint64_t)8 << 20;
+
+typedef struct stream {
+    twi_filter *f;
+    twi_reader *reader;
+    twi_writer *writer;
+    twi_engine engine;
+    twi_progress progress;
+    bool shown;
+    uint64_t budget; /* bytes for bands and plans */
+    tw_image view;   /* the part of the file that counts: no pixels */
+    twi_bands bands;
+    bool cuttable;               /* any band of rows makes rows of the result: not for what sums down the image */
+    twi_io_image src[TWI_SLOTS]; /* whole rows of the file */
+    twi_io_image dst[TWI_SLOTS];
+} stream;
+
+/* ---- What the filter needs ------------------------------------------------------------------------- */
+
+/* An image of that size that lies nowhere: only its description is read. */
+static tw_image describe(const tw_image *like, int64_t address, int64_t width, int64_t height, tw_type type)
+{
+    const int64_t pitch = width * like->channels * (int64_t)tw_type_size(type);
+    return (tw_image){(void *)(uintptr_t)address, width, height, pitch, like->channels, type, TW_HOST};
+}
+
+/* The view's place in the file. */
+static twi_exit take_view(stream *s)
+{
+    const twi_args *args = s->f->args;
+    const tw_image *shape = twi_reader_shape(s->reader);
+    const tw_image whole = describe(shape, 8, shape->width, shape->height, shape->type);
+    s->view = whole;
+    if (args->view_width == 0)
+        return TWI_EXIT_DONE;
+    const tw_status status =
+        tw_image_view(&whole, args->view_x, args->view_y, args->view_width, args->view_height, &s->view);
+    return status == TW_OK ? TWI_EXIT_DONE : twi_complain_status(status);
+}
+
+/* Whether rows become columns. */
+static bool turns_rows(const stream *s)
+{
+    return ((unsigned)s->f->recipe.turn & TW_TRANSPOSE) != 0;
+}
+
+/* The problem of the whole image, and with it how far an output row sees. */
+static twi_exit take_problem(stream *s)
+{
+    const twi_filter *f = s->f;
+    const twi_recipe *recipe = &f->recipe;
+    const int64_t far = INT64_MAX / 4 / 8 * 8;
+    const tw_image src = describe(&s->view, 8, s->view.width, s->view.height, s->view.type);
+    const tw_image dst = describe(&s->view, far, recipe->out_width, recipe->out_height, recipe->out_type);
+    tw_problem problem;
+    const tw_status status = twi_filter_problem(f, &src, &dst, &problem);
+    if (status != TW_OK)
+        return twi_complain_status(status);
+    const int64_t above = problem.window.anchor_y;
+    const int64_t below = problem.window.height - 1 - above;
+    s->bands = (twi_bands){
+        .height = s->view.height,
+        .rows = s->view.height,
+        .halo = problem.window.height > 1 ? (above > below ? above : below) * twi_filter_runs(f) : 0,
+        .wraps = recipe->border.mode == TW_BORDER_WRAP,
+        .upward = recipe->turn == TW_FLIP_VERTICAL || recipe->turn == TW_ROTATE_180,
+    };
+    s->cuttable =
+        problem.op != TW_OP_INTEGRAL && (problem.op != TW_OP_SCAN || problem.axis == TW_AXIS_X) && !turns_rows(s);
+    return TWI_EXIT_DONE;
+}
+
+/* ---- How many rows a band has ---------------------------------------------------------------------- */
+
+/* Bytes that a row of a band takes, in `slots` bands at a time. */
+static uint64_t row_bytes(const stream *s, uint64_t slots)
+{
+    const tw_image *shape = twi_reader_shape(s->reader);
+    const twi_recipe *recipe = &s->f->recipe;
+    const uint64_t src = (uint64_t)(shape->width * shape->channels) * tw_type_size(shape->type);
+    const uint64_t dst = (uint64_t)(recipe->out_width * shape->channels) * tw_type_size(recipe->out_type);
+    /* what passes one after the other leave between them */
+    const uint64_t copies = twi_filter_runs(s->f) > 1 ? 2 : 0;
+    return slots * (src + dst) + copies * dst;
+}
+
+/* Bytes of the result that is not as high as the image: in one band. */
+static uint64_t whole_bytes(const stream *s)
+{
+    const twi_recipe *recipe = &s->f->recipe;
+    const uint64_t rows = (uint64_t)(s->view.height > recipe->out_height ? s->view.height : recipe->out_height);
+    uint64_t bytes = 0;
+    return __builtin_mul_overflow(rows, row_bytes(s, 1), &bytes) ? UINT64_MAX : bytes;
+}
+
+static twi_exit too_little(const stream *s)
+{
+    const int64_t rows = s->cuttable ? 2 * s->bands.halo + 1 : s->view.height;
+    return twi_complain(TWI_EXIT_MEMORY,
+                        "%s: %" PRId64 "x%" PRId64 " pixels: %s takes %" PRId64 " row%s at a time, for which %" PRIu64
+                        " bytes of memory are too little: give a higher --memory",
+                        s->f->from, s->view.width, s->view.height, s->f->args->command->name, rows,
+                        rows == 1 ? "" : "s", twi_memory_limit(s->f->args));
+}
+
+static void free_slots(stream *s)
+{
+    for (int i = 0; i < TWI_SLOTS; i++) {
+        twi_io_free(&s->src[i]);
+        twi_io_free(&s->dst[i]);
+    }
+}
+
+static twi_exit take_slots(stream *s)
+{
+    const tw_image *shape = twi_reader_shape(s->reader);
+    const twi_recipe *recipe = &s->f->recipe;
+    const int64_t height = s->bands.count == 1 ? recipe->out_height : s->bands.rows;
+    twi_io_status status = TWI_IO_OK;
+    for (int i = 0; i < TWI_SLOTS && i < s->bands.count && status == TWI_IO_OK; i++) {
+        status = twi_io_create(shape->width, s->bands.rows, shape->channels, shape->type, &s->src[i]);
+        if (status == TWI_IO_OK)
+            status = twi_io_create(recipe->out_width, height, shape->channels, recipe->out_type, &s->dst[i]);
+    }
+    return status == TWI_IO_OK ? TWI_EXIT_DONE : twi_complain_io(status);
+}
+
+static twi_exit open_engine(stream *s, tw_backend backend)
+{
+    twi_args args = *s->f->args;
+    args.backend = backend;
+    twi_engine_close(&s->engine);
+    const twi_exit result = twi_engine_open(&args, twi_filter_op(s->f), args.threads,
+                                            s->shown ? twi_progress_report : NULL, &s->progress, &s->engine);
+    s->engine.args = s->f->args;
+    return result;
+}
+
+/* The view's columns of whole rows. */
+static tw_image seen_of(const stream *s, const tw_image *rows)
+{
+    tw_image seen = *rows;
+    seen.data = (char *)rows->data + s->f->args->view_x * rows->channels * (int64_t)tw_type_size(rows->type);
+    seen.width = s->view.width;
+    return seen;
+}
+
+/* Bands of so many rows, with their memory and plans: fewer rows, and no memory, if that is too much. */
+static twi_exit try_bands(stream *s)
+{
+    const uint64_t before = twi_memory_allocated();
+    twi_bands_cut(&s->bands);
+    twi_exit result = take_slots(s);
+    if (result != TWI_EXIT_DONE)
+        return result;
+    const tw_image src = seen_of(s, &s->src[0].image);
+    const tw_status status = twi_filter_prepare(s->f, &s->engine, &src, &s->dst[0].image);
+    const uint64_t taken = twi_memory_allocated() - before;
+    if (status == TW_OK && (taken <= s->budget || s->bands.count == 1))
+        return TWI_EXIT_DONE;
+    free_slots(s);
+    if (status != TW_OK && status != TW_ERROR_MEMORY)
+        return twi_complain_status(status);
+    /* a tenth less than what would just do, or half */
+    const double share = status == TW_OK ? 0.9 * (double)s->budget / (double)taken : 0.5;
+    s->bands.rows = (int64_t)(share * (double)s->bands.rows);
+    return TWI_EXIT_DONE;
+}
+
+static bool is_possible(const stream *s)
+{
+    return s->bands.rows >= s->view.height || (s->cuttable && twi_bands_are_possible(&s->bands));
+}
+
+/* The most rows that the budget allows; of a device without room fewer, then the CPU where it may be any. */
+static twi_exit fit_bands(stream *s)
+{
+    const uint64_t one = whole_bytes(s);
+    const uint64_t most = one <= s->budget ? (uint64_t)s->view.height : s->budget / row_bytes(s, TWI_SLOTS);
+    s->bands.rows = most < (uint64_t)s->view.height ? (int64_t)most : s->view.height;
+    while (is_possible(s)) {
+        const twi_exit result = try_bands(s);
+        if (result != TWI_EXIT_DONE || s->dst[0].image.data)
+            return result;
+    }
+    if (s->f->args->backend != TW_AUTO || tw_context_backend(s->engine.context) == TW_CPU)
+        return too_little(s);
+    const twi_exit result = open_engine(s, TW_CPU);
+    return result == TWI_EXIT_DONE ? fit_bands(s) : result;
+}
+
+/* ---- Stages ------------------------------------------------------------------------------------------ */
+
+static twi_exit get(void *user, int64_t index)
+{
+    stream *s = user;
+    const twi_band band = twi_bands_get(&s->bands, index);
+    const twi_band before = twi_bands_get(&s->bands, index > 0 ? index - 1 : 0);
+    const twi_io_status status =
+        twi_bands_read(&s->bands, s->reader, s->f->args->view_y, band.first, &s->src[index % TWI_SLOTS].image,
+                       before.first, index > 0 ? &s->src[(index - 1) % TWI_SLOTS].image : NULL);
+    return status == TWI_IO_OK ? TWI_EXIT_DONE : twi_complain_io(status);
+}
+
+static twi_exit work(void *user, int64_t index)
+{
+    stream *s = user;
+    const tw_image src = seen_of(s, &s->src[index % TWI_SLOTS].image);
+    const tw_status status = twi_filter_run(s->f, &s->engine, &src, &s->dst[index % TWI_SLOTS].image);
+    return status == TW_OK ? TWI_EXIT_DONE : twi_complain_status(status);
+}
+
+static twi_exit put(void *user, int64_t index)
+{
+    stream *s = user;
+    tw_image rows = s->dst[index % TWI_SLOTS].image;
+    if (s->bands.count > 1) {
+        const twi_band band = twi_bands_get(&s->bands, index);
+        rows.data = (char *)rows.data + (band.from - band.place) * rows.pitch;
+        rows.height = band.to - band.from;
+    }
+    const twi_io_status status = twi_writer_rows(s->writer, &rows);
+    return status == TWI_IO_OK ? TWI_EXIT_DONE : twi_complain_io(status);
+}
+
+/* ---- The whole --------------------------------------------------------------------------------------- */
+
+static twi_exit open_input(stream *s)
+{
+    const twi_filter *f = s->f;
+    const uint64_t bound = twi_memory_limit(f->args);
+    const uint64_t held = twi_memory_held() + reserve;
+    /* a bound that the program itself hardly keeps is one of the bands' */
+    s->budget = bound > 2 * held ? bound - held : bound / 2;
+    const twi_io_status status = twi_reader_open(f->from, f->args->page, s->budget, &s->reader);
+    if (status != TWI_IO_OK)
+        return twi_complain_io(status);
+    s->budget -= twi_reader_held(s->reader) < s->budget ? twi_reader_held(s->reader) : s->budget;
+    return take_view(s);
+}
+
+static twi_exit open_output(stream *s)
+{
+    twi_filter *f = s->f;
+    const twi_recipe *recipe = &f->recipe;
+    twi_reader_describe(s->reader, &f->output);
+    f->output.image = describe(&s->view, 0, recipe->out_width, recipe->out_height, recipe->out_type);
+    const twi_exit result = twi_filter_describe(f);
+    if (result != TWI_EXIT_DONE)
+        return result;
+    const twi_io_status status = twi_writer_open(f->to, f->format, &f->output, &s->writer);
+    return status == TWI_IO_OK ? TWI_EXIT_DONE : twi_complain_io(status);
+}
+
+static twi_exit prepare(stream *s)
+{
+    twi_filter *f = s->f;
+    twi_exit result = open_input(s);
+    if (result == TWI_EXIT_DONE)
+        result = twi_filter_fit(f, &s->view, twi_reader_format(s->reader));
+    if (result == TWI_EXIT_DONE)
+        result = take_problem(s);
+    s->shown = twi_progress_start(f->args, twi_filter_runs(f), &s->progress);
+    if (result == TWI_EXIT_DONE)
+        result = open_engine(s, f->args->backend);
+    if (result == TWI_EXIT_DONE)
+        result = fit_bands(s);
+    return result == TWI_EXIT_DONE ? open_output(s) : result;
+}
+
+/* The result appears if all of it was written, and what was read did not change meanwhile. */
+static twi_exit finish(stream *s, twi_exit result)
+{
+    const char *lost = "";
+    twi_io_status status = TWI_IO_INPUT; /* any failure: its line has been printed */
+    if (result == TWI_EXIT_DONE) {
+        status = twi_reader_end(s->reader);
+        if (status != TWI_IO_OK)
+            result = twi_complain_io(status);
+    }
+    status = twi_writer_close(s->writer, status, &lost);
+    if (result == TWI_EXIT_DONE && status != TWI_IO_OK)
+        result = twi_complain_io(status);
+    if (result == TWI_EXIT_DONE)
+        twi_filter_warn(s->f, lost);
+    return result;
+}
+
+twi_exit twi_stream_filter(twi_filter *f)
+{
+    stream s = {.f = f};
+    twi_exit result = prepare(&s);
+    if (result == TWI_EXIT_DONE) {
+        s.progress.steps *= s.bands.count;
+        result = twi_pipeline_run(&(twi_pipeline){&s, s.bands.count, get, work, put});
+    }
+    twi_progress_end();
+    result = finish(&s, result);
+    free_slots(&s);
+    twi_engine_close(&s.engine);
+    twi_reader_close(s.reader);
+    return result;
+}
