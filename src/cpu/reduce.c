@@ -141,6 +141,16 @@ static void clear(tally *tallies, int count)
     }
 }
 
+/* The fold of core/exact.h for all channels; only the first `used` lanes hold something. */
+static void fold_lanes(double *lanes, int64_t used, int64_t channels)
+{
+    for (int64_t half = TWI_LANES / 2; half > 0; half /= 2) {
+        for (int64_t k = 0; k < (used - half) * channels; k++)
+            lanes[k] += lanes[half * channels + k];
+        used = twi_min_i64(used, half);
+    }
+}
+
 /* The sums of the leaves of so many pixels, channel by channel. */
 static void sum_leaves(const reduction *r, const char *at, int64_t pixels, double *leaves)
 {
@@ -149,17 +159,13 @@ static void sum_leaves(const reduction *r, const char *at, int64_t pixels, doubl
     double lanes[TWI_LANES * CHANNELS];
     for (; pixels > 0; pixels -= TWI_LEAF, at += TWI_LEAF * channels * size, leaves += channels) {
         const int64_t some = twi_min_i64(pixels, TWI_LEAF);
-        int64_t used = twi_min_i64(some, TWI_LANES); /* the others hold +0, which changes nothing */
+        const int64_t used = twi_min_i64(some, TWI_LANES); /* the others hold +0, which changes nothing */
         memset(lanes, 0, (size_t)(used * channels) * sizeof lanes[0]);
         if (r->means)
             r->kernels->add_squares(lanes, TWI_LANES * channels, r->means, at, some * channels);
         else
             r->kernels->add(lanes, TWI_LANES * channels, at, some * channels);
-        for (int64_t half = TWI_LANES / 2; half > 0; half /= 2) {
-            for (int64_t k = 0; k < (used - half) * channels; k++)
-                lanes[k] += lanes[half * channels + k];
-            used = twi_min_i64(used, half);
-        }
+        fold_lanes(lanes, used, channels);
         memcpy(leaves, lanes, (size_t)channels * sizeof *leaves);
     }
 }
@@ -236,9 +242,23 @@ static void spread_means(const reduction *r, tally *tallies, double count, doubl
 
 /* ---- Rows ---------------------------------------------------------------------------------------- */
 
+/* The sum of a row that is one piece, into the first of its leaves. */
+static void fold_row(const reduction *r, int64_t pixels, double *leaves)
+{
+    fold_lanes(leaves, twi_divide_up(pixels, TWI_LEAF), r->channels);
+}
+
 static void sum_row(const reduction *r, int64_t y, row_room *room, double *sums)
 {
     double leaves[PIECE_LEAVES * CHANNELS];
+    if (r->pieces == 1) {
+        int64_t pixels = 0;
+        const char *at = piece_of(r, y, 0, &pixels);
+        sum_leaves(r, at, pixels, leaves);
+        fold_row(r, pixels, leaves);
+        memcpy(sums, leaves, (size_t)r->channels * sizeof *sums);
+        return;
+    }
     for (int64_t piece = 0; piece < r->pieces; piece++) {
         int64_t pixels = 0;
         const char *at = piece_of(r, y, piece, &pixels);
@@ -293,8 +313,11 @@ static tw_status reduce_pieces(void *argument, int64_t first, int64_t last, int 
         const char *at = piece_of(r, y, piece, &pixels);
         if (!r->means)
             take_exact(r, at, pixels, piece * PIECE, y, room->tallies);
-        if (r->means || r->want.floats)
-            sum_leaves(r, at, pixels, r->leaves + i * PIECE_LEAVES * r->channels);
+        if (!r->means && !r->want.floats)
+            continue;
+        sum_leaves(r, at, pixels, r->leaves + i * PIECE_LEAVES * r->channels);
+        if (r->pieces == 1)
+            fold_row(r, pixels, r->leaves + i * PIECE_LEAVES * r->channels);
     }
     return TW_OK;
 }
@@ -307,7 +330,7 @@ static void collect(const reduction *r, int64_t count, row_room *room)
         const double *leaves = r->leaves + i * PIECE_LEAVES * r->channels;
         int64_t pixels = 0;
         (void)piece_of(r, 0, index, &pixels);
-        if (r->pieces == 1 && pixels <= TWI_LEAF) { /* a leaf that is a row */
+        if (r->pieces == 1) { /* the row's sum already */
             for (int channel = 0; channel < r->channels; channel++)
                 twi_sequence_add(&room->all[channel], 0, leaves[channel]);
             continue;

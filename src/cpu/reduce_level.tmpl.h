@@ -25,6 +25,13 @@ INLINE int64_t wide_key_f32(int32_t key)
     return key_of_f64((double)value);
 }
 
+#if defined(__AVX512BW__)
+/* Eight lanes of a leaf: all of them are sixteen registers. */
+#define LANE_REGISTERS
+typedef double eight_lanes __attribute__((vector_size(64)));
+enum { EIGHTS = TWI_LANES / 8 };
+#endif
+
 #define SAME(value) (value)
 #define FROM_INTEGER(key) key_of_f64((double)(key))
 

@@ -6,9 +6,41 @@
  *   KEY, KEY_OF     an integer type and a map to it that keep the order of elements
  *   WIDE_KEY        from such a key to twi_key_f64 of the element
  */
+#ifdef LANE_REGISTERS
+/* Whole steps of the lanes of one channel; returns how many elements that is. */
+static int64_t JOIN(add_steps, NAME)(double *restrict lanes, const T *restrict at, int64_t n)
+{
+    typedef T eight __attribute__((vector_size(8 * sizeof(T))));
+    const int64_t steps = n / TWI_LANES;
+    eight_lanes sums[EIGHTS];
+    UNROLL
+    for (int k = 0; k < EIGHTS; k++)
+        memcpy(&sums[k], lanes + 8 * k, sizeof sums[k]);
+    for (int64_t i = 0; i < steps; i++, at += TWI_LANES) {
+        UNROLL
+        for (int k = 0; k < EIGHTS; k++) {
+            eight values;
+            memcpy(&values, at + 8 * k, sizeof values);
+            sums[k] += __builtin_convertvector(values, eight_lanes);
+        }
+    }
+    UNROLL
+    for (int k = 0; k < EIGHTS; k++)
+        memcpy(lanes + 8 * k, &sums[k], sizeof sums[k]);
+    return steps * TWI_LANES;
+}
+#endif
+
 static void JOIN(add, NAME)(double *restrict lanes, int64_t period, const void *restrict row, int64_t n)
 {
     const T *restrict at = row;
+#ifdef LANE_REGISTERS
+    if (period == TWI_LANES) {
+        const int64_t done = JOIN(add_steps, NAME)(lanes, at, n);
+        at += done;
+        n -= done;
+    }
+#endif
     for (; n >= period; n -= period, at += period)
         for (int64_t k = 0; k < period; k++)
             lanes[k] += (double)at[k];
