@@ -5,8 +5,11 @@
 // / 8; max and median, also with -f32, are cv::dilate and cv::medianBlur. OpenCV works once as it is and once in a
 // strip of rows a thread, which the borders aside is the same; the faster counts. Rounding to nearest. Prints how many
 // pixels differ, and by how much: filter2D rounds ties to even, and the Gaussians have other weights.
+// histogram, histogram-constant and histogram-smooth are cv::calcHist of bytes that are random, all the same, or close
+// to their neighbours; SIDE is not used.
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -162,6 +165,67 @@ void in_strips(int height, int threads, const std::function<void(cv::Range)> &wo
     });
 }
 
+// ---- Histograms: no image comes of them ----------------------------------------------------------------------------
+
+void fill_for_histogram(const tw_image &image, const std::string &kind)
+{
+    cv::Mat pixels = as_mat(image);
+    cv::randu(pixels, 0, kind == "histogram-smooth" ? 8 : 256);
+    if (kind == "histogram-constant")
+        pixels = 77;
+    for (int y = 0; y < pixels.rows && kind == "histogram-smooth"; y++)
+        for (int x = 0; x < pixels.cols; x++)
+            pixels.at<uchar>(y, x) =
+                static_cast<uchar>(pixels.at<uchar>(y, x) + 120 + 80 * std::sin(x * 0.004) * std::cos(y * 0.003) +
+                                   30 * std::sin((x + y) * 0.03));
+}
+
+cv::Mat count(const cv::Mat &pixels)
+{
+    const int channel = 0, values = 256;
+    const float limits[] = {0, 256};
+    const float *range = limits;
+    cv::Mat counts;
+    cv::calcHist(&pixels, 1, &channel, cv::Mat(), counts, 1, &values, &range);
+    return counts;
+}
+
+int histogram(const std::string &kind, long long width, long long height, int threads, tw_context *context)
+{
+    tw_image src, dst;
+    must(tw_image_create(context, width, height, 1, TW_U8, TW_MEMORY_HOST, &src));
+    must(tw_image_create(context, 256, 1, 1, TW_U64, TW_MEMORY_HOST, &dst));
+    fill_for_histogram(src, kind);
+    const cv::Mat pixels = as_mat(src);
+    tw_problem problem;
+    tw_plan *plan = nullptr;
+    must(tw_histogram_problem(&src, &dst, &problem));
+    must(tw_plan_create(context, &problem, nullptr, &plan));
+    std::vector<double> tilewise_times, opencv_times, strips_times;
+    cv::Mat counts;
+    for (int i = 0; i < 15; i++) {
+        tilewise_times.push_back(milliseconds([&] { must(tw_plan_run(plan, &src, &dst)); }));
+        opencv_times.push_back(milliseconds([&] { counts = count(pixels); }));
+        strips_times.push_back(milliseconds([&] {
+            in_strips(static_cast<int>(height), threads, [&](cv::Range strip) { count(pixels.rowRange(strip)); });
+        }));
+    }
+    int differ = 0;
+    for (int i = 0; i < 256; i++)
+        differ += static_cast<double>(static_cast<const uint64_t *>(dst.data)[i]) != counts.at<float>(i);
+    const double best = std::min(median(opencv_times), median(strips_times));
+    std::printf("%s %lldx%lld, %d threads, median of 15, OpenCV %s\n", kind.c_str(), width, height, threads,
+                cv::getVersionString().c_str());
+    std::printf("tilewise  %9.3f ms (variant %s)\nOpenCV    %9.3f ms, in strips %.3f ms\n", median(tilewise_times),
+                tw_plan_variant(plan), median(opencv_times), median(strips_times));
+    std::printf("tilewise is %.2f times as fast; %d counts differ\n", best / median(tilewise_times), differ);
+    tw_plan_destroy(plan);
+    tw_image_free(context, &src);
+    tw_image_free(context, &dst);
+    tw_context_destroy(context);
+    return 0;
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -177,21 +241,23 @@ int main(int argc, char **argv)
     const filter_row *row = nullptr;
     for (const filter_row &known : filters)
         row = filter == known.name ? &known : row;
-    if (!row) {
-        std::fprintf(stderr, "filter '%s': give one of", filter.c_str());
+    const bool counts = filter == "histogram" || filter == "histogram-constant" || filter == "histogram-smooth";
+    if (!row && !counts) {
+        std::fprintf(stderr, "filter '%s': give histogram[-constant|-smooth] or one of", filter.c_str());
         for (const filter_row &known : filters)
             std::fprintf(stderr, " %s", known.name);
         std::fprintf(stderr, "\n");
         return 2;
     }
-    const int rounds = row->make == middle && side > 5 ? 3 : 15; // medianBlur takes its time
-
     tw_context_options options = tw_context_defaults();
     options.backend = TW_CPU;
     options.threads = threads;
     cv::setNumThreads(threads);
     tw_context *context = nullptr;
     must(tw_context_create(&options, &context));
+    if (counts)
+        return histogram(filter, width, height, threads, context);
+    const int rounds = row->make == middle && side > 5 ? 3 : 15; // medianBlur takes its time
     tw_image src, by_tilewise, by_opencv;
     for (tw_image *image : {&src, &by_tilewise, &by_opencv})
         must(tw_image_create(context, width, height, 1, row->type, TW_MEMORY_HOST, image));
