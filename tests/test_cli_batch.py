@@ -220,7 +220,11 @@ class Refusals(BatchTest):
     def test_streams(self):
         names = self.images(2)
         self.fails(2, ["box", *names, "-"], "'-'")
+        self.fails(2, ["box", "--files-from", "-", "-"], "stdout", stdin=b"x")
         self.fails(2, ["box", "--json", names[0], "-"], "--json")
+        for line in (["correlate", "--mask", "-", "--files-from", "-", "out/"], ["correlate", "--mask", "-", "-", "out.pgm"],
+                     ["sepconv", "--row", "-", "--col", "-", names[0], "out.pgm"], ["stats", "--files-from", "-", "-"]):
+            self.fails(2, line, "'-' is stdin", "once", stdin=b"1 2 1")
 
 
 class Failures(BatchTest):
@@ -356,7 +360,7 @@ class Json(BatchTest):
         self.assertEqual([one["stats"] for one in objects[:-1]], expected)
         self.assertEqual([one["input"] for one in objects[:-1]], names)
         self.assertNotIn("output", objects[0])
-        text = run("stats", "--histogram", "--threads", "3", *names).stdout.decode()
+        text = run("stats", "--histogram", "--threads", "3", "missing", *names).stdout.decode()
         parts = ["==> %s <==\n%s" % (name, self.works("stats", "--histogram", name).decode()) for name in names]
         self.assertEqual(text, "\n".join(parts))
 

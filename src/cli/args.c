@@ -181,6 +181,23 @@ static twi_exit set_option(twi_args *args, const twi_option *option, const char 
     return TWI_EXIT_DONE;
 }
 
+/* The options and operands that read stdin. */
+static int stdin_readers(const twi_args *args)
+{
+    const bool has_input = args->command->kind == TWI_OPERAND_FILE && args->operand_count >= args->command->fewest;
+    const char *const words[] = {args->mask,
+                                 args->row,
+                                 args->column,
+                                 args->footprint,
+                                 args->table,
+                                 args->files_from,
+                                 has_input ? args->operands[0] : NULL};
+    int readers = 0;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        readers += words[i] && strcmp(words[i], "-") == 0;
+    return readers;
+}
+
 /* What only the whole line can tell. */
 static twi_exit check_together(twi_args *args)
 {
@@ -189,6 +206,8 @@ static twi_exit check_together(twi_args *args)
     if (args->operand_count < command->fewest - (args->files_from ? 1 : 0))
         return wrong(args, "%s takes %s: %s", command->name, command->operands,
                      args->operand_count == 0 ? "none was given" : "the last is missing");
+    if (stdin_readers(args) > 1)
+        return wrong(args, "'-' is stdin, which can be read but once: give it once, and names of files elsewhere");
     if (args->radius_given && args->size_given)
         return wrong(args, "--radius and --%s both set the window: give one of them", size);
     if (args->footprint && (args->radius_given || args->size_given || args->shape_given))

@@ -258,7 +258,7 @@ static void print_outcome(const batch *b, size_t index, tally *counts)
     if (b->args->json)
         print_job(b, index);
     else if (o->text)
-        (void)printf("%s%s", index > 0 ? "\n" : "", o->text);
+        (void)printf("%s%s", counts->done > 1 ? "\n" : "", o->text);
     (void)fflush(stdout);
     free(o->said.failure);
     free(o->said.warning);

@@ -188,6 +188,8 @@ static twi_exit check_names(const twi_jobs *jobs)
 static twi_exit check_folder(const char *folder)
 {
     struct stat facts;
+    if (strcmp(folder, "-") == 0)
+        return twi_complain(TWI_EXIT_USAGE, "output '-' is stdout, which takes one file: name a folder");
     if (stat(folder, &facts) == 0)
         return S_ISDIR(facts.st_mode)
                    ? TWI_EXIT_DONE
