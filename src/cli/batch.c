@@ -44,7 +44,7 @@ typedef struct batch {
     twi_engine **idle;
     int idle_count;
     size_t next;    /* job to be taken */
-    size_t printed; /* jobs that have been printed */
+    size_t printed; /* jobs that have been printed; changed, as `stopped`, by the thread that began alone */
     bool stopped;   /* no more are taken */
 } batch;
 
@@ -53,13 +53,6 @@ typedef struct tally {
     size_t skipped;
     size_t failed;
 } tally;
-
-static double seconds(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* ---- Workers ------------------------------------------------------------------------------------- */
 
@@ -179,11 +172,11 @@ static void *work(void *user)
     batch *b = user;
     for (const twi_job *job = take_job(b); job; job = take_job(b)) {
         outcome *o = &b->outcomes[job - b->jobs.list];
-        const double start = seconds();
+        const double start = twi_seconds();
         twi_keep_complaints(&o->said);
         work_on(b, job, o);
         twi_keep_complaints(NULL);
-        o->milliseconds = (int64_t)(1000 * (seconds() - start));
+        o->milliseconds = (int64_t)(1000 * (twi_seconds() - start));
         (void)pthread_mutex_lock(&b->lock);
         o->known = true;
         (void)pthread_cond_broadcast(&b->changed);
@@ -250,7 +243,8 @@ static void print_outcome(const batch *b, size_t index, tally *counts)
     counts->skipped += job->skipped;
     counts->failed += o->code != TWI_EXIT_DONE;
     counts->done += !job->skipped && o->code == TWI_EXIT_DONE;
-    twi_progress_end();
+    if (o->said.warning || o->said.failure || o->text || b->args->json)
+        twi_progress_end();
     if (o->said.warning)
         pass_on(job, TWI_EXIT_DONE, o->said.warning);
     if (o->code != TWI_EXIT_DONE)
@@ -278,8 +272,8 @@ static void print_summary(const batch *b, const tally *counts, double elapsed)
                            all, counts->skipped, counts->failed, elapsed);
 }
 
-/* Waits for a tenth of a second or a change. The lock is held. */
-static void wait_a_little(batch *b)
+/* Whether the job's outcome is known; if not, waits a tenth of a second or for a change. */
+static bool is_known(batch *b, size_t index)
 {
     struct timespec until;
     (void)clock_gettime(CLOCK_MONOTONIC, &until);
@@ -288,33 +282,37 @@ static void wait_a_little(batch *b)
         until.tv_nsec -= 1000 * 1000 * 1000;
         until.tv_sec++;
     }
-    (void)pthread_cond_timedwait(&b->changed, &b->lock, &until);
+    (void)pthread_mutex_lock(&b->lock);
+    const bool known = b->outcomes[index].known;
+    if (!known)
+        (void)pthread_cond_timedwait(&b->changed, &b->lock, &until);
+    (void)pthread_mutex_unlock(&b->lock);
+    return known;
 }
 
-/* Prints the outcomes in their order while the workers are at it. An output that nobody takes any more ends the work.
- */
+/* One more is printed. An output that nobody takes any more ends the work. */
+static void go_on(batch *b)
+{
+    (void)pthread_mutex_lock(&b->lock);
+    b->printed++;
+    b->stopped = ferror(stdout) != 0;
+    (void)pthread_cond_broadcast(&b->changed);
+    (void)pthread_mutex_unlock(&b->lock);
+}
+
+/* Prints the outcomes in their order while the workers are at it. */
 static void print_outcomes(batch *b, size_t to_do, tally *counts)
 {
     twi_progress progress;
     const bool shown = twi_progress_start(b->args, 1, &progress);
-    (void)pthread_mutex_lock(&b->lock);
     while (b->printed < b->jobs.count && !b->stopped) {
-        const size_t index = b->printed;
-        const bool known = b->outcomes[index].known;
-        if (known) {
-            (void)pthread_mutex_unlock(&b->lock);
-            print_outcome(b, index, counts);
-            (void)pthread_mutex_lock(&b->lock);
-            b->printed++;
-            b->stopped = ferror(stdout) != 0;
-            (void)pthread_cond_broadcast(&b->changed);
-        } else {
-            wait_a_little(b);
+        if (is_known(b, b->printed)) {
+            print_outcome(b, b->printed, counts);
+            go_on(b);
         }
         if (shown)
             twi_progress_files(&progress, counts->done + counts->failed, to_do);
     }
-    (void)pthread_mutex_unlock(&b->lock);
     twi_progress_end();
 }
 
@@ -379,7 +377,7 @@ static twi_exit run_workers(batch *b, size_t to_do, tally *counts)
 
 static twi_exit work_on_all(batch *b)
 {
-    const double start = seconds();
+    const double start = twi_seconds();
     tally counts = {0};
     size_t to_do = 0;
     int threads = 0;
@@ -398,7 +396,7 @@ static twi_exit work_on_all(batch *b)
         result = run_workers(b, to_do, &counts);
     if (result != TWI_EXIT_DONE || b->stopped)
         return result;
-    print_summary(b, &counts, seconds() - start);
+    print_summary(b, &counts, twi_seconds() - start);
     return counts.failed > 0 ? TWI_EXIT_NO : TWI_EXIT_DONE;
 }
 

@@ -7,7 +7,7 @@
 
 volatile sig_atomic_t twi_progress_shown;
 
-static double seconds(void)
+double twi_seconds(void)
 {
     struct timespec now;
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
@@ -16,7 +16,7 @@ static double seconds(void)
 
 bool twi_progress_start(const twi_args *args, int64_t steps, twi_progress *progress)
 {
-    const double now = seconds();
+    const double now = twi_seconds();
     *progress = (twi_progress){
         .name = args->command->name,
         .always = args->progress == TWI_PROGRESS_ALWAYS,
@@ -45,7 +45,7 @@ static void show(twi_progress *progress, double now, const char *text)
 bool twi_progress_report(void *user, double done)
 {
     twi_progress *progress = user;
-    const double now = seconds();
+    const double now = twi_seconds();
     char text[TWI_PROGRESS_WIDTH];
     /* a share that falls is the next step's; all but the last one's reach 1 */
     if ((done < progress->done || progress->done >= 1) && progress->step + 1 < progress->steps)
@@ -72,7 +72,7 @@ static void duration_text(double duration, char *text, size_t size)
 
 void twi_progress_files(twi_progress *progress, size_t done, size_t all)
 {
-    const double now = seconds();
+    const double now = twi_seconds();
     const double rate = (double)done / (now - progress->start + 1e-9);
     char left[48];
     char text[128];

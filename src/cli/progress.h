@@ -19,6 +19,9 @@ typedef struct twi_progress {
     int width;   /* of the text that is shown */
 } twi_progress;
 
+/* Of a clock that nobody sets. */
+double twi_seconds(void);
+
 /* Whether progress is to be shown at all, and if so, a progress that starts now. */
 bool twi_progress_start(const twi_args *args, int64_t steps, twi_progress *progress);
 
