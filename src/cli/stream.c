@@ -7,9 +7,13 @@
 #include "cli/pipeline.h"
 #include "cli/progress.h"
 #include "cli/stream.h"
+#include "cli/turn.h"
 
 /* Bytes for libraries, stacks and buffers beside the bands. */
 static const uint64_t reserve = (uint64_t)8 << 20;
+
+/* Source and result of a band: larger ones are no faster, since their pages must be made and leave the caches. */
+static const uint64_t comfortable = (uint64_t)32 << 20;
 
 typedef struct stream {
     twi_filter *f;
@@ -183,12 +187,25 @@ static bool is_possible(const stream *s)
     return s->bands.rows >= s->view.height || (s->cuttable && twi_bands_are_possible(&s->bands));
 }
 
-/* The most rows that the budget allows; of a device without room fewer, then the CPU where it may be any. */
+static bool fits_whole(const stream *s)
+{
+    return whole_bytes(s) <= s->budget;
+}
+
+/* Rows that are comfortable, and not many times the halo, as far as the budget allows. */
+static int64_t most_rows(const stream *s)
+{
+    const uint64_t height = (uint64_t)s->view.height;
+    const uint64_t allowed = fits_whole(s) ? height : s->budget / row_bytes(s, TWI_SLOTS);
+    const uint64_t enough = comfortable / row_bytes(s, 1) + 16 * (uint64_t)s->bands.halo;
+    const uint64_t rows = s->cuttable && enough < allowed ? enough : allowed;
+    return rows < height ? (int64_t)rows : s->view.height;
+}
+
+/* Bands, and their memory: of a device without room smaller ones, then the CPU where it may be any. */
 static twi_exit fit_bands(stream *s)
 {
-    const uint64_t one = whole_bytes(s);
-    const uint64_t most = one <= s->budget ? (uint64_t)s->view.height : s->budget / row_bytes(s, TWI_SLOTS);
-    s->bands.rows = most < (uint64_t)s->view.height ? (int64_t)most : s->view.height;
+    s->bands.rows = most_rows(s);
     while (is_possible(s)) {
         const twi_exit result = try_bands(s);
         if (result != TWI_EXIT_DONE || s->dst[0].image.data)
@@ -263,6 +280,21 @@ static twi_exit open_output(stream *s)
     return status == TWI_IO_OK ? TWI_EXIT_DONE : twi_complain_io(status);
 }
 
+/* Whether it takes more than bands. */
+static bool by_pieces(const stream *s)
+{
+    return turns_rows(s) && !fits_whole(s);
+}
+
+static twi_exit compute(stream *s)
+{
+    if (by_pieces(s))
+        return twi_turn_by_pieces(
+            &(twi_turning){s->f, &s->engine, s->reader, s->writer, s->view, s->budget, s->shown ? &s->progress : NULL});
+    s->progress.steps *= s->bands.count;
+    return twi_pipeline_run(&(twi_pipeline){s, s->bands.count, get, work, put});
+}
+
 static twi_exit prepare(stream *s)
 {
     twi_filter *f = s->f;
@@ -274,7 +306,7 @@ static twi_exit prepare(stream *s)
     s->shown = twi_progress_start(f->args, twi_filter_runs(f), &s->progress);
     if (result == TWI_EXIT_DONE)
         result = open_engine(s, f->args->backend);
-    if (result == TWI_EXIT_DONE)
+    if (result == TWI_EXIT_DONE && !by_pieces(s))
         result = fit_bands(s);
     return result == TWI_EXIT_DONE ? open_output(s) : result;
 }
@@ -301,10 +333,8 @@ twi_exit twi_stream_filter(twi_filter *f)
 {
     stream s = {.f = f};
     twi_exit result = prepare(&s);
-    if (result == TWI_EXIT_DONE) {
-        s.progress.steps *= s.bands.count;
-        result = twi_pipeline_run(&(twi_pipeline){&s, s.bands.count, get, work, put});
-    }
+    if (result == TWI_EXIT_DONE)
+        result = compute(&s);
     twi_progress_end();
     result = finish(&s, result);
     free_slots(&s);

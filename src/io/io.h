@@ -124,6 +124,9 @@ const char *twi_writer_share(twi_writer *writer, uint64_t *offset);
 /* A file without a name, for bytes that memory shall not hold: in the folder of `beside`, or where temporary files go
    if that is NULL or "-". -1 on failure. It is gone when it is closed or the process ends. */
 int twi_io_scratch(const char *beside);
+/* Bytes of it, at `offset`; TWI_IO_OUTPUT, with the reason, if they cannot be written or read. */
+twi_io_status twi_io_scratch_write(int fd, uint64_t offset, const void *bytes, size_t count);
+twi_io_status twi_io_scratch_read(int fd, uint64_t offset, void *bytes, size_t count);
 
 /* Frees pixels and metadata and clears the struct. */
 void twi_io_free(twi_io_image *image);

@@ -137,30 +137,3 @@ twi_io_status twi_writer_close(twi_writer *writer, twi_io_status status, const c
     free(writer);
     return status;
 }
-
-/* ---- Bytes that memory shall not hold --------------------------------------------------------------- */
-
-int twi_io_scratch(const char *beside)
-{
-    static const char name[] = "tilewise.XXXXXX";
-    const char *slash = beside && strcmp(beside, "-") != 0 ? strrchr(beside, '/') : NULL;
-    const char *set = getenv("TMPDIR");
-    const char *folder = beside && strcmp(beside, "-") != 0 ? (slash ? beside : ".") : set && *set ? set : "/var/tmp";
-    const size_t length = slash ? (size_t)(slash - beside) + 1 : strlen(folder);
-    char *path = malloc(length + sizeof name + 1);
-    if (!path)
-        return -1;
-    memcpy(path, folder, length);
-    path[length] = '/';
-    memcpy(path + length + 1, name, sizeof name);
-    path[length] = '\0';
-    int fd = open(path, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (fd < 0) { /* file systems without nameless files */
-        path[length] = '/';
-        fd = mkostemp(path, O_CLOEXEC);
-        if (fd >= 0)
-            (void)unlink(path);
-    }
-    free(path);
-    return fd;
-}
