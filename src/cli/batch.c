@@ -367,12 +367,12 @@ static twi_exit run_workers(batch *b, size_t to_do, tally *counts)
         return twi_complain(TWI_EXIT_MEMORY, "out of memory: %d workers", b->workers);
     while (started < b->workers && pthread_create(&threads[started], NULL, work, b) == 0)
         started++;
-    if (started > 0 || to_do == 0)
+    if (started > 0)
         print_outcomes(b, to_do, counts);
     for (int i = 0; i < started; i++)
         (void)pthread_join(threads[i], NULL);
     free(threads);
-    return started > 0 || to_do == 0 ? TWI_EXIT_DONE : twi_complain(TWI_EXIT_MEMORY, "the system allows no threads");
+    return started > 0 ? TWI_EXIT_DONE : twi_complain(TWI_EXIT_MEMORY, "the system allows no threads");
 }
 
 static twi_exit work_on_all(batch *b)
@@ -389,7 +389,7 @@ static twi_exit work_on_all(batch *b)
         to_do += !b->jobs.list[i].skipped;
     }
     twi_exit result = count_threads(b->args, &threads);
-    b->workers = (size_t)threads < to_do ? threads : (int)to_do;
+    b->workers = threads > 1 && to_do > 1 ? (size_t)threads < to_do ? threads : (int)to_do : 1;
     if (result == TWI_EXIT_DONE && to_do > 0)
         result = open_engines(b, threads);
     if (result == TWI_EXIT_DONE)

@@ -10,7 +10,7 @@ const char *twi_exit_meaning(int code)
 {
     static const char *const meanings[] = {
         [TWI_EXIT_DONE] = "done",
-        [TWI_EXIT_NO] = "a difference that verify found, a file of several that failed, or no other class",
+        [TWI_EXIT_NO] = "a difference that verify found, a file of several that failed, a failure of no other class",
         [TWI_EXIT_USAGE] = "wrong usage",
         [TWI_EXIT_INPUT] = "the input is unreadable or corrupt",
         [TWI_EXIT_OUTPUT] = "the output could not be written",

@@ -137,7 +137,7 @@ const twi_command twi_commands[TWI_COMMAND_COUNT] = {
             "Each pixel becomes the middle one of the window's values in order; of an even number n of them, the one "
             "of rank n/2. The window is 3x3 unless --radius, --size or --footprint says otherwise; --shape takes a "
             "part of it. Floats are ordered -inf to inf, then NaN.",
-            {"tilewise median -r 2 noisy.png clean.png"},
+            {"tilewise median -r 2 noisy.png clean.png", "tilewise median --resume 'scans/*.tif' clean/"},
             twi_command_filter,
         },
     [TWI_RANK] =
@@ -218,7 +218,8 @@ const twi_command twi_commands[TWI_COMMAND_COUNT] = {
             "quarter turns, clockwise",
             "Turns the image clockwise by --degrees 90, 180 or 270. Pixels are moved whole. The resolution and the "
             "georeference are turned with them; an orientation becomes 1.",
-            {"tilewise rotate --degrees 90 photo.jpg upright.png"},
+            {"tilewise rotate --degrees 90 photo.jpg upright.png",
+             "find in -type f -print0 | tilewise rotate --degrees 180 --files-from - out/"},
             twi_command_filter,
         },
     [TWI_FLIP] =
@@ -265,7 +266,7 @@ const twi_command twi_commands[TWI_COMMAND_COUNT] = {
             "rectangle's sum takes four pixels. The result has the first of u32, u64 (i32, i64 for signed pixels) that "
             "holds the sum of all of the image's values, whatever they are; f64 for floats. .npy holds all of these "
             "types.",
-            {"tilewise integral photo.png table.npy"},
+            {"tilewise integral photo.png table.npy", "tilewise integral --format npy 'frames/*.png' tables/"},
             twi_command_filter,
         },
     [TWI_STATS] =
@@ -281,7 +282,7 @@ const twi_command twi_commands[TWI_COMMAND_COUNT] = {
             "and how many values are not 0. Sums of integers are exact; floats are added in an order that does not "
             "depend on the device.",
             {"tilewise stats photo.png", "tilewise stats --json --axis x --figures mean,std scan.tif",
-             "tilewise stats --histogram photo.png"},
+             "tilewise stats --json 'frames/*.png'"},
             twi_command_stats,
         },
     [TWI_VERIFY] =
@@ -549,9 +550,9 @@ const twi_option twi_options[] = {
     {0, FILTERS, "resume", NULL, twi_set_resume, NULL, NULL,
      "leave out inputs whose output is there and newer: an output is whole, or not there"},
     {0, FILTERS, "json", NULL, twi_set_json, NULL, NULL,
-     "print a line of JSON for each file, and one of what they come to"},
+     "print a line of JSON for each file, and one with their numbers"},
     {0, FOR(STATS), "json", NULL, twi_set_json, NULL, NULL,
-     "print JSON, with all digits; of several files a line each, and one of what they come to"},
+     "print JSON, with all digits; of several files a line for each, and one with their numbers"},
     {0, FOR(VERIFY) | PROBLEMS | FOR(INFO), "json", NULL, twi_set_json, NULL, NULL, "print JSON"},
     {0, READING, "progress", "WHEN", twi_set_progress, "auto, always or never", "auto always never",
      "show progress on stderr: auto (default) on a terminal, for work of more than a second"},
