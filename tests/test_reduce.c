@@ -60,8 +60,8 @@ static twi_case random_array(int64_t index)
         problem->width = problem->height;
         problem->height = width;
     }
-    which.src_gap = gap_of(r);
-    which.dst_gap = twi_below(r, 2) == 0 ? 0 : (int64_t)twi_below(r, 9);
+    which.src_gap = gap_of(r) / (1 + problem->height / 4096); /* memory has an end */
+    which.dst_gap = twi_below(r, 2) == 0 ? 0 : (int64_t)twi_below(r, 9) / (1 + elements / 16384);
     which.src_offset = twi_below(r, 2) == 0 ? 0 : (int64_t)twi_below(r, 70);
     which.pattern = twi_below(r, 3) == 0 ? TWI_PATTERN_BITS : (twi_pattern)twi_below(r, TWI_PATTERN_COUNT);
     which.seed = twi_next(r);
