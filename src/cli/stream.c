@@ -114,7 +114,8 @@ static twi_exit too_little(const stream *s)
     return twi_complain(TWI_EXIT_MEMORY,
                         "%s: %" PRId64 "x%" PRId64 " pixels: %s takes %" PRId64 " row%s at a time, for which %" PRIu64
                         " bytes of memory are too little: give a higher --memory",
-                        s->f->from, s->view.width, s->view.height, s->f->args->command->name, rows,
+                        strcmp(s->f->from, "-") == 0 ? "stdin" : s->f->from, s->view.width, s->view.height,
+                        s->f->args->command->name, rows,
                         rows == 1 ? "" : "s", twi_memory_limit(s->f->args));
 }
 
