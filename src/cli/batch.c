@@ -15,6 +15,7 @@
 #include "cli/jobs.h"
 #include "cli/progress.h"
 #include "cli/stats.h"
+#include "cli/stream.h"
 
 enum { GPU_ENGINES = 2, AHEAD = 4 /* files for each worker that wait for an earlier one */ };
 
@@ -30,9 +31,11 @@ typedef struct outcome {
 
 typedef struct batch {
     const twi_args *args;
+    twi_args silent; /* the same without the progress of a single file */
     twi_command_id id;
     twi_recipe recipe; /* of a filter, but for what each image adds */
     twi_jobs jobs;
+    size_t to_do; /* jobs that are not skipped */
     outcome *outcomes;
     twi_engine *engines;
     int engine_count;
@@ -74,22 +77,26 @@ static void return_engine(batch *b, twi_engine *engine)
     (void)pthread_mutex_unlock(&b->lock);
 }
 
-static twi_exit filter_file(batch *b, const twi_job *job, int sharers)
+static twi_exit in_stages(batch *b, twi_filter *f)
 {
-    twi_filter f = {.args = b->args,
+    twi_exit result = twi_filter_read(f);
+    if (result == TWI_EXIT_DONE) {
+        twi_engine *engine = borrow_engine(b);
+        result = twi_filter_compute(f, engine);
+        return_engine(b, engine);
+    }
+    return result == TWI_EXIT_DONE ? twi_filter_write(f) : result;
+}
+
+static twi_exit filter_file(batch *b, const twi_job *job, bool alone)
+{
+    twi_filter f = {.args = &b->silent,
                     .id = b->id,
                     .from = job->from,
                     .to = job->to,
-                    .sharers = sharers,
+                    .sharers = b->workers,
                     .recipe = twi_recipe_share(&b->recipe)};
-    twi_exit result = twi_filter_read(&f);
-    if (result == TWI_EXIT_DONE) {
-        twi_engine *engine = borrow_engine(b);
-        result = twi_filter_compute(&f, engine);
-        return_engine(b, engine);
-    }
-    if (result == TWI_EXIT_DONE)
-        result = twi_filter_write(&f);
+    const twi_exit result = alone ? twi_stream_filter(&f) : in_stages(b, &f);
     twi_filter_free(&f);
     return result;
 }
@@ -118,9 +125,9 @@ static twi_exit keep_figures(const twi_stats *s, outcome *o)
     return twi_complain(TWI_EXIT_MEMORY, "out of memory: the results");
 }
 
-static twi_exit measure_file(batch *b, const twi_job *job, int sharers, outcome *o)
+static twi_exit measure_file(batch *b, const twi_job *job, bool alone, outcome *o)
 {
-    twi_stats s = {.args = b->args, .from = job->from, .sharers = sharers};
+    twi_stats s = {.args = b->args, .from = job->from, .sharers = alone ? 1 : b->workers};
     twi_exit result = twi_stats_read(&s);
     if (result == TWI_EXIT_DONE) {
         twi_engine *engine = borrow_engine(b);
@@ -149,22 +156,26 @@ static const twi_job *take_job(batch *b)
     return job;
 }
 
-static twi_exit attempt(batch *b, const twi_job *job, int sharers, outcome *o)
+static twi_exit attempt(batch *b, const twi_job *job, bool alone, outcome *o)
 {
-    return b->id == TWI_STATS ? measure_file(b, job, sharers, o) : filter_file(b, job, sharers);
+    return b->id == TWI_STATS ? measure_file(b, job, alone, o) : filter_file(b, job, alone);
 }
 
-/* A file for which its share of the memory is not enough gets all of it, once no other is in work. */
+/* A file for which its share of the memory is not enough gets all of it, once no other is in work: as if it were the
+   only one, in bands if need be. */
 static void work_on(batch *b, const twi_job *job, outcome *o)
 {
-    (void)pthread_rwlock_rdlock(&b->room);
-    o->code = attempt(b, job, b->workers, o);
-    (void)pthread_rwlock_unlock(&b->room);
-    if (o->code != TWI_EXIT_MEMORY || b->workers == 1)
-        return;
-    (void)pthread_rwlock_wrlock(&b->room);
-    o->code = attempt(b, job, 1, o);
-    (void)pthread_rwlock_unlock(&b->room);
+    o->code = TWI_EXIT_MEMORY;
+    if (b->to_do > 1) {
+        (void)pthread_rwlock_rdlock(&b->room);
+        o->code = attempt(b, job, false, o);
+        (void)pthread_rwlock_unlock(&b->room);
+    }
+    if (o->code == TWI_EXIT_MEMORY) {
+        (void)pthread_rwlock_wrlock(&b->room);
+        o->code = attempt(b, job, true, o);
+        (void)pthread_rwlock_unlock(&b->room);
+    }
 }
 
 static void *work(void *user)
@@ -301,7 +312,7 @@ static void go_on(batch *b)
 }
 
 /* Prints the outcomes in their order while the workers are at it. */
-static void print_outcomes(batch *b, size_t to_do, tally *counts)
+static void print_outcomes(batch *b, tally *counts)
 {
     twi_progress progress;
     const bool shown = twi_progress_start(b->args, 1, &progress);
@@ -311,7 +322,7 @@ static void print_outcomes(batch *b, size_t to_do, tally *counts)
             go_on(b);
         }
         if (shown)
-            twi_progress_files(&progress, counts->done + counts->failed, to_do);
+            twi_progress_files(&progress, counts->done + counts->failed, b->to_do);
     }
     twi_progress_end();
 }
@@ -359,7 +370,7 @@ static twi_exit open_engines(batch *b, int threads)
     return result;
 }
 
-static twi_exit run_workers(batch *b, size_t to_do, tally *counts)
+static twi_exit run_workers(batch *b, tally *counts)
 {
     int started = 0;
     pthread_t *threads = calloc((size_t)b->workers, sizeof *threads);
@@ -368,7 +379,7 @@ static twi_exit run_workers(batch *b, size_t to_do, tally *counts)
     while (started < b->workers && pthread_create(&threads[started], NULL, work, b) == 0)
         started++;
     if (started > 0)
-        print_outcomes(b, to_do, counts);
+        print_outcomes(b, counts);
     for (int i = 0; i < started; i++)
         (void)pthread_join(threads[i], NULL);
     free(threads);
@@ -379,21 +390,22 @@ static twi_exit work_on_all(batch *b)
 {
     const double start = twi_seconds();
     tally counts = {0};
-    size_t to_do = 0;
     int threads = 0;
     b->outcomes = calloc(b->jobs.count + 1, sizeof *b->outcomes);
     if (!b->outcomes)
         return twi_complain(TWI_EXIT_MEMORY, "out of memory: %zu files", b->jobs.count);
     for (size_t i = 0; i < b->jobs.count; i++) {
         b->outcomes[i].known = b->jobs.list[i].skipped;
-        to_do += !b->jobs.list[i].skipped;
+        b->to_do += !b->jobs.list[i].skipped;
     }
     twi_exit result = count_threads(b->args, &threads);
-    b->workers = threads > 1 && to_do > 1 ? (size_t)threads < to_do ? threads : (int)to_do : 1;
-    if (result == TWI_EXIT_DONE && to_do > 0)
+    b->workers = (size_t)threads < b->to_do ? threads : (int)b->to_do;
+    if (b->workers < 1)
+        b->workers = 1;
+    if (result == TWI_EXIT_DONE && b->to_do > 0)
         result = open_engines(b, threads);
     if (result == TWI_EXIT_DONE)
-        result = run_workers(b, to_do, &counts);
+        result = run_workers(b, &counts);
     if (result != TWI_EXIT_DONE || b->stopped)
         return result;
     print_summary(b, &counts, twi_seconds() - start);
@@ -420,10 +432,12 @@ static void release(batch *b)
 twi_exit twi_batch(const twi_args *args)
 {
     batch b = {.args = args,
+               .silent = *args,
                .id = (twi_command_id)(args->command - twi_commands),
                .room = PTHREAD_RWLOCK_INITIALIZER,
                .lock = PTHREAD_MUTEX_INITIALIZER};
     pthread_condattr_t clock;
+    b.silent.progress = TWI_PROGRESS_NEVER;
     (void)pthread_condattr_init(&clock);
     (void)pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
     (void)pthread_cond_init(&b.changed, &clock);
