@@ -47,6 +47,14 @@ class StreamTest(CommandTest):
         self.works(*line, source, bands, "--memory", memory)
         self.assertTrue(self.read(whole) == self.read(bands), "%s of %s" % (" ".join(line), source))
 
+    def same_of_little(self, *line, source, ending):
+        """With the least memory that will do, for images so small that a plan counts."""
+        for memory in range(2000, 20000, 500):
+            done = run(*line, source, "bands." + ending, "--memory", memory)
+            if done.returncode != 5:
+                break
+        self.same(*line, source=source, ending=ending, memory=str(memory))
+
     def nothing_is_left(self, *names):
         self.assertEqual(sorted(os.listdir(self.folder)), sorted(("in.pgm", "image.pgm") + names))
 
@@ -131,7 +139,7 @@ class Formats(StreamTest):
                 continue
             name = self.write(path.name, path.read_bytes())
             if "interlaced" not in name and "progressive" not in name:  # these are held as a whole
-                self.same("flip", "--axis", "vertical", source=name, ending="npy", memory="3K")
+                self.same_of_little("flip", "--axis", "vertical", source=name, ending="npy")
             self.same("min", "--border", "wrap", source=name, ending="npy", memory="12K")
             count += 1
         self.assertGreater(count, 90)
@@ -140,7 +148,7 @@ class Formats(StreamTest):
         for name in ("orientation-1.tif", "rgb-444.jpg"):
             self.write(name, (DATA / name).read_bytes())
             for ending in ("tif", "png", "jpg"):
-                self.same("flip", "--axis", "both", source=name, ending=ending, memory="4K")
+                self.same_of_little("flip", "--axis", "both", source=name, ending=ending)
 
     def test_pages(self):
         self.write("pages.tif", (DATA / "pages-bigtiff.tif").read_bytes())
