@@ -26,7 +26,8 @@ def make_images(program, folder, count, width, height):
             rows.append(bytes(grey + x // 12 % 40 + (n >> 5) & 255 for x, n in enumerate(noise[at : at + width * 3])))
         body = b"P6\n%d %d\n255\n" % (width, height) + b"".join(rows)
         name = folder / "in" / f"{index:03}.png"
-        subprocess.run([program, "box", "-r", "0", "--format", "png", "-", "-"], input=body, check=True, stdout=name.open("wb"))
+        copy = [program, "box", "-r", "0", "--device", "cpu", "--format", "png", "-", "-"]
+        subprocess.run(copy, input=body, check=True, stdout=name.open("wb"))
 
 
 def seconds(work):
