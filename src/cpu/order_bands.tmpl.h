@@ -6,7 +6,15 @@
  * A kernel gives output elements 0 ... n-1 of eight rows. Window row j of output row i is rows[i + j], which points at
  * the first position of element 0; up to a line behind the last position may be read. `room` holds what a piece of
  * columns has in common: lines of ROOM keys.
+ *
+ * FLOWS: there are registers enough to do without the room. A flow makes whole rows of one channel, the window's middle
+ * anchored. What a vector's columns have in common stays in registers until its neighbours are there, so that each line
+ * of the image is loaded once: of rows whose distance is a power of two the L1 cache holds eight, and a kernel that
+ * comes back to a line finds it gone. A line before the first position and behind the last is read.
  */
+#if defined(__AVX512BW__)
+#define FLOWS
+#endif
 #define EACH(n) SIMD for (int64_t x = 0; x < (n); x += STEP)
 #define PIECE (TWI_ORDER_PIECE / (int64_t)sizeof(K))
 #define ROOM ((TWI_ORDER_PIECE + TWI_SLACK) / (int64_t)sizeof(K))
@@ -22,22 +30,39 @@
 
 /* ---- Minimum and maximum ------------------------------------------------------------------------ */
 
-#define BAND3 min3_piece
-#define BAND5 min5_piece
+#define BAND min3
 #define PICK VMIN
+#define RADIUS 1
 #include "cpu/order_bands_extreme.tmpl.h"
-#undef PICK
-#undef BAND5
-#undef BAND3
-#define BAND3 max3_piece
-#define BAND5 max5_piece
+#define BAND min5
+#define PICK VMIN
+#define RADIUS 2
+#include "cpu/order_bands_extreme.tmpl.h"
+#define BAND max3
 #define PICK VMAX
+#define RADIUS 1
 #include "cpu/order_bands_extreme.tmpl.h"
-#undef PICK
-#undef BAND5
-#undef BAND3
+#define BAND max5
+#define PICK VMAX
+#define RADIUS 2
+#include "cpu/order_bands_extreme.tmpl.h"
 
 /* ---- Medians ------------------------------------------------------------------------------------ */
+
+/* A sorted column of a 3x3 window. */
+typedef struct JOIN(triple, NAME) {
+    V low;
+    V middle;
+    V high;
+} JOIN(triple, NAME);
+
+/* The column of a key and of two in order. */
+INLINE JOIN(triple, NAME) JOIN(sorted, NAME)(V key, V lower, V upper)
+{
+    const V rest = VMAX(key, lower);
+    const JOIN(triple, NAME) column = {VMIN(key, lower), VMIN(rest, upper), VMAX(rest, upper)};
+    return column;
+}
 
 /* What the sorted columns of a 3x3 window leave: the highest low, the lowest high, and of the middles two until the
    third column makes `lesser` their middle. */
@@ -48,20 +73,17 @@ typedef struct JOIN(triples, NAME) {
     V larger;
 } JOIN(triples, NAME);
 
-/* The column of a, and of two keys in order. */
+/* One more column: of a, and of two keys in order. */
 #define COLUMN(t, position, a, lower, upper)                                                                           \
     do {                                                                                                               \
-        const V rest = VMAX(a, lower);                                                                                 \
-        const V low = VMIN(a, lower);                                                                                  \
-        const V middle = VMIN(rest, upper);                                                                            \
-        const V high = VMAX(rest, upper);                                                                              \
-        t.low = position == 0 ? low : VMAX(t.low, low);                                                                \
-        t.high = position == 0 ? high : VMIN(t.high, high);                                                            \
+        const JOIN(triple, NAME) column = JOIN(sorted, NAME)(a, lower, upper);                                         \
+        t.low = position == 0 ? column.low : VMAX(t.low, column.low);                                                  \
+        t.high = position == 0 ? column.high : VMIN(t.high, column.high);                                              \
         if (position == 2) {                                                                                           \
-            t.lesser = VMAX(t.lesser, VMIN(t.larger, middle));                                                         \
+            t.lesser = VMAX(t.lesser, VMIN(t.larger, column.middle));                                                  \
         } else {                                                                                                       \
-            t.larger = position == 0 ? middle : VMAX(t.lesser, middle);                                                \
-            t.lesser = position == 0 ? middle : VMIN(t.lesser, middle);                                                \
+            t.larger = position == 0 ? column.middle : VMAX(t.lesser, column.middle);                                  \
+            t.lesser = position == 0 ? column.middle : VMIN(t.lesser, column.middle);                                  \
         }                                                                                                              \
     } while (0)
 
@@ -120,6 +142,54 @@ INLINE void JOIN(median3_piece, NAME)(const K *const *rows, K *const *out, int64
         JOIN(median3_rows, NAME)(keys + i, out + i, n, c, stream);
 }
 #undef COLUMN
+
+#ifdef FLOWS
+/* The columns at x of four output rows. */
+INLINE void JOIN(median3_columns, NAME)(const K *const *rows, int64_t x, JOIN(triple, NAME) * columns)
+{
+    V a = ROW(rows[1] + x), b = ROW(rows[2] + x), c = ROW(rows[3] + x), d = ROW(rows[4] + x);
+    const V third = b;
+    const V fourth = c;
+    SWAP(a, b);
+    SWAP(c, d);
+    columns[0] = JOIN(sorted, NAME)(ROW(rows[0] + x), a, b);
+    columns[1] = JOIN(sorted, NAME)(fourth, a, b);
+    columns[2] = JOIN(sorted, NAME)(third, c, d);
+    columns[3] = JOIN(sorted, NAME)(ROW(rows[5] + x), c, d);
+}
+
+/* Columns that lie `distance` after those of a, which b follows. */
+INLINE JOIN(triple, NAME) JOIN(triples_after, NAME)(JOIN(triple, NAME) a, JOIN(triple, NAME) b, int distance)
+{
+    const JOIN(triple, NAME)
+        columns = {JOIN(v_after, LANE)(a.low, b.low, distance), JOIN(v_after, LANE)(a.middle, b.middle, distance),
+                   JOIN(v_after, LANE)(a.high, b.high, distance)};
+    return columns;
+}
+
+/* Columns are sorted once for three windows. Four rows at a time: the registers do not hold the columns of eight. */
+INLINE void JOIN(median3_flow, NAME)(const K *const *rows, K *const *out, int64_t n, bool stream)
+{
+    for (int first = 0; first < TWI_ORDER_BAND; first += 4) {
+        JOIN(triple, NAME) columns[4], next[4];
+        JOIN(median3_columns, NAME)(rows + first, 0, columns);
+        EACH(n)
+        {
+            JOIN(median3_columns, NAME)(rows + first, x + STEP, next);
+            for (int i = 0; i < 4; i++) {
+                const JOIN(triple, NAME) a = columns[i];
+                const JOIN(triple, NAME) b = JOIN(triples_after, NAME)(a, next[i], 1);
+                const JOIN(triple, NAME) c = JOIN(triples_after, NAME)(a, next[i], 2);
+                const V low = VMAX(VMAX(a.low, b.low), c.low);
+                const V middle = MIDDLE(a.middle, b.middle, c.middle);
+                const V high = VMIN(VMIN(a.high, b.high), c.high);
+                RESULT(out[first + i] + x, MIDDLE(low, middle, high), stream);
+                columns[i] = next[i];
+            }
+        }
+    }
+}
+#endif
 
 /* The columns of four rows, sorted: lines 0 ... 3. */
 INLINE void JOIN(median5_columns, NAME)(const K *const *rows, int64_t n, K *room)
@@ -297,6 +367,38 @@ static JOIN(piece, NAME) * JOIN(band_kernel, NAME)(const twi_order_setup *setup,
     return three ? JOIN(min3, NAME) : JOIN(min5, NAME);
 }
 
+#ifdef FLOWS
+typedef void JOIN(flow, NAME)(const K *const *rows, K *const *out, int64_t n, bool stream);
+
+#define FLOW(name)                                                                                                     \
+    static void JOIN(JOIN(name, whole), NAME)(const K *const *rows, K *const *out, int64_t n, bool stream)             \
+    {                                                                                                                  \
+        if (stream)                                                                                                    \
+            JOIN(JOIN(name, flow), NAME)(rows, out, n, true);                                                          \
+        else                                                                                                           \
+            JOIN(JOIN(name, flow), NAME)(rows, out, n, false);                                                         \
+    }
+FLOW(min3)
+FLOW(min5)
+FLOW(max3)
+FLOW(max5)
+FLOW(median3)
+#undef FLOW
+
+/* NULL: there is none. */
+static JOIN(flow, NAME) * JOIN(band_flow, NAME)(const twi_order_setup *setup, tw_op op)
+{
+    const bool three = setup->width == TWI_ORDER_SMALLEST;
+    if (setup->channels != 1 || setup->before != setup->after)
+        return NULL;
+    if (op == TW_OP_RANK)
+        return three ? JOIN(median3_whole, NAME) : NULL;
+    if (op == TW_OP_MAX)
+        return three ? JOIN(max3_whole, NAME) : JOIN(max5_whole, NAME);
+    return three ? JOIN(min3_whole, NAME) : JOIN(min5_whole, NAME);
+}
+#endif
+
 /* Elements first ... first + n - 1 of the band at row y, through copies of its source rows with their halos. */
 static void JOIN(band_tile, NAME)(const twi_order_setup *setup, const twi_job *job, JOIN(piece, NAME) * kernel,
                                   int64_t y, int64_t first, int64_t n, char *place)
@@ -334,21 +436,32 @@ static void JOIN(band_tile, NAME)(const twi_order_setup *setup, const twi_job *j
 }
 
 /* Whole lines of a band whose windows lie in the image: from place to place. */
-static void JOIN(band_inner, NAME)(const twi_order_setup *setup, const twi_job *job, JOIN(piece, NAME) * kernel,
-                                   int64_t y, int64_t first, int64_t last, char *place, bool stream)
+static void JOIN(band_inner, NAME)(const twi_order_setup *setup, const twi_job *job, tw_op op, int64_t y, int64_t first,
+                                   int64_t last, char *place)
 {
+    JOIN(piece, NAME) *kernel = JOIN(band_kernel, NAME)(setup, op);
     K *room =
         (K *)(void *)(place + twi_area_bytes((TWI_ORDER_BAND + TWI_ORDER_BAND_ROWS) * (TWI_ORDER_CHUNK + TWI_SLACK)));
-    const char *src = (const char *)job->src.data + (y - setup->anchor_y) * job->src.pitch;
-    char *dst = (char *)job->dst.data + y * job->dst.pitch;
+    const K *from[TWI_ORDER_BAND_ROWS];
+    K *to[TWI_ORDER_BAND];
+    for (int64_t i = 0; i < TWI_ORDER_BAND + setup->height - 1; i++)
+        from[i] = (const K *)(const void *)((const char *)job->src.data + (y - setup->anchor_y + i) * job->src.pitch) +
+                  first - setup->before;
+    for (int64_t i = 0; i < TWI_ORDER_BAND; i++)
+        to[i] = (K *)(void *)((char *)job->dst.data + (y + i) * job->dst.pitch) + first;
+#ifdef FLOWS
+    JOIN(flow, NAME) *flow = JOIN(band_flow, NAME)(setup, op);
+    if (flow) {
+        flow(from, to, last - first, setup->stream);
+        return;
+    }
+#endif
     for (int64_t x = first; x < last; x += PIECE) {
-        const K *from[TWI_ORDER_BAND_ROWS];
-        K *to[TWI_ORDER_BAND];
+        kernel(from, to, twi_min_i64(PIECE, last - x), setup->channels, room, setup->stream);
         for (int64_t i = 0; i < TWI_ORDER_BAND + setup->height - 1; i++)
-            from[i] = (const K *)(const void *)(src + i * job->src.pitch) + x - setup->before;
+            from[i] += PIECE;
         for (int64_t i = 0; i < TWI_ORDER_BAND; i++)
-            to[i] = (K *)(void *)(dst + i * job->dst.pitch) + x;
-        kernel(from, to, twi_min_i64(PIECE, last - x), setup->channels, room, stream);
+            to[i] += PIECE;
     }
 }
 
@@ -369,11 +482,12 @@ static void JOIN(run_bands, NAME)(const twi_order_setup *setup, const twi_job *j
         for (int64_t x = 0; x < first; x += chunk)
             JOIN(band_tile, NAME)(setup, job, kernel, y, x, twi_min_i64(chunk, first - x), place);
         if (inside)
-            JOIN(band_inner, NAME)(setup, job, kernel, y, left, left + inner, place, setup->stream);
+            JOIN(band_inner, NAME)(setup, job, op, y, left, left + inner, place);
         for (int64_t x = first + inner; x < setup->row; x += chunk)
             JOIN(band_tile, NAME)(setup, job, kernel, y, x, twi_min_i64(chunk, setup->row - x), place);
     }
 }
+#undef FLOWS
 #undef SWAP
 #undef MIDDLE
 #undef RESULT

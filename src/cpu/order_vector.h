@@ -41,6 +41,32 @@ SUMS(epi64, int64_t, set1_epi64x)
 #if defined(__AVX512BW__)
 EXTREMES(epi64)
 
+/* Elements as they follow one another from a to b: those that begin `bytes` bytes after a does, or before b does. */
+#define AFTER(a, b, bytes)                                                                                             \
+    ((bytes) % 4 == 0 ? _mm512_alignr_epi32(b, a, (bytes) / 4)                                                         \
+                      : _mm512_alignr_epi8(_mm512_alignr_epi32(b, a, 4), a, bytes))
+#define BEFORE(a, b, bytes)                                                                                            \
+    ((bytes) % 4 == 0 ? _mm512_alignr_epi32(b, a, 16 - (bytes) / 4)                                                    \
+                      : _mm512_alignr_epi8(b, _mm512_alignr_epi32(b, a, 12), 16 - (bytes)))
+/* `distance` elements after a, or before b: 1 or 2. */
+#define NEIGHBOURS(lanes, size)                                                                                        \
+    INLINE vec v_after_##lanes(vec a, vec b, int distance)                                                             \
+    {                                                                                                                  \
+        return distance == 1 ? AFTER(a, b, size) : AFTER(a, b, 2 * size);                                              \
+    }                                                                                                                  \
+    INLINE vec v_before_##lanes(vec a, vec b, int distance)                                                            \
+    {                                                                                                                  \
+        return distance == 1 ? BEFORE(a, b, size) : BEFORE(a, b, 2 * size);                                            \
+    }
+NEIGHBOURS(epu8, 1)
+NEIGHBOURS(epu16, 2)
+NEIGHBOURS(epi16, 2)
+NEIGHBOURS(epi32, 4)
+NEIGHBOURS(epi64, 8)
+#undef NEIGHBOURS
+#undef BEFORE
+#undef AFTER
+
 /* n + 1 where a < b; a where n <= most, else b. */
 #define SELECTION(lanes, one)                                                                                          \
     INLINE vec v_below_##lanes(vec n, vec a, vec b)                                                                    \
