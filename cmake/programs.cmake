@@ -11,7 +11,13 @@ target_include_directories(tilewise_program PUBLIC src)
 target_compile_definitions(tilewise_program PRIVATE TW_WITH_CUDA=${TW_WITH_CUDA})
 target_link_libraries(tilewise_program PUBLIC tilewise_verify tilewise_io PRIVATE PkgConfig::JANSSON warnings m)
 
-add_executable(tilewise src/cli/main.c)
+# On several ranks where there is MPI.
+if(TW_WITH_MPI)
+  add_executable(tilewise src/cli/main.c src/mpi/command.c)
+  target_link_libraries(tilewise PRIVATE tilewise_mpi_static PkgConfig::JANSSON)
+else()
+  add_executable(tilewise src/cli/main.c src/mpi/absent.c)
+endif()
 target_link_libraries(tilewise PRIVATE tilewise_program warnings)
 # CMake would take the library's kernels for a reason to link by nvcc: no C++ runtime is needed.
 set_target_properties(tilewise PROPERTIES LINKER_LANGUAGE C)

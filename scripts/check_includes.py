@@ -11,6 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Patterns of files, most special first -> what their lines may name. `<*>` headers that are neither
 # CUDA's, OpenMP's, a codec's nor SIMD's count as the C library's and are free everywhere but in exact.h.
 RULES = [
+    ("include/tilewise_mpi.h", ["tilewise.h", "<mpi.h>"]),
     ("include/*", []),
     ("src/core/exact.h", []),
     ("src/core/*", ["tilewise.h", "core/*"]),
@@ -22,8 +23,11 @@ RULES = [
     ("src/cuda/*_kernels.h", []),
     ("src/cuda/*", ["core/*", "cuda/*.h", "<cuda_runtime_api.h>", "<omp.h>"]),
     ("src/io/*", ["tilewise.h", "core/base.h", "io/*", "<png.h>", "<jpeglib.h>", "<jerror.h>", "<tiffio.h>", "<zlib.h>"]),
+    ("src/mpi/command.*", ["tilewise_mpi.h", "io/io.h", "cli/*", "mpi/*"]),
+    ("src/mpi/absent.c", ["mpi/command.h"]),
+    ("src/mpi/*", ["tilewise_mpi.h", "core/*", "ops/sample.h", "mpi/*"]),
     ("src/verify/*", ["tilewise.h", "core/plan.h", "core/explain.h", "core/element.h", "core/measure.h", "core/random.h", "verify/*"]),
-    ("src/cli/*", ["tilewise.h", "io/io.h", "verify/verify.h", "verify/bench.h", "verify/explain.h", "cli/*", "<jansson.h>"]),
+    ("src/cli/*", ["tilewise.h", "io/io.h", "verify/verify.h", "verify/bench.h", "verify/explain.h", "cli/*", "mpi/command.h", "<jansson.h>"]),
 ]
 
 STANDARD = set(

@@ -13,6 +13,48 @@ static int64_t most(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+tw_image twi_describe(const tw_image *like, int64_t address, int64_t width, int64_t height, tw_type type)
+{
+    const int64_t pitch = width * like->channels * (int64_t)tw_type_size(type);
+    return (tw_image){(void *)(uintptr_t)address, width, height, pitch, like->channels, type, TW_HOST};
+}
+
+twi_exit twi_view_of(const twi_args *args, const twi_reader *reader, tw_image *view)
+{
+    const tw_image *shape = twi_reader_shape(reader);
+    const tw_image whole = twi_describe(shape, 8, shape->width, shape->height, shape->type);
+    *view = whole;
+    if (args->view_width == 0)
+        return TWI_EXIT_DONE;
+    const tw_status status =
+        tw_image_view(&whole, args->view_x, args->view_y, args->view_width, args->view_height, view);
+    return status == TW_OK ? TWI_EXIT_DONE : twi_complain_status(status);
+}
+
+twi_exit twi_bands_of(const twi_filter *f, const tw_image *view, twi_bands *bands, bool *cuttable)
+{
+    const twi_recipe *recipe = &f->recipe;
+    const int64_t far = INT64_MAX / 4 / 8 * 8;
+    const tw_image src = twi_describe(view, 8, view->width, view->height, view->type);
+    const tw_image dst = twi_describe(view, far, recipe->out_width, recipe->out_height, recipe->out_type);
+    tw_problem problem;
+    const tw_status status = twi_filter_problem(f, &src, &dst, &problem);
+    if (status != TW_OK)
+        return twi_complain_status(status);
+    const int64_t above = problem.window.anchor_y;
+    const int64_t below = problem.window.height - 1 - above;
+    *bands = (twi_bands){
+        .height = view->height,
+        .rows = view->height,
+        .halo = problem.window.height > 1 ? most(above, below) * twi_filter_runs(f) : 0,
+        .wraps = recipe->border.mode == TW_BORDER_WRAP,
+        .upward = recipe->turn == TW_FLIP_VERTICAL || recipe->turn == TW_ROTATE_180,
+    };
+    *cuttable = problem.op != TW_OP_INTEGRAL && (problem.op != TW_OP_SCAN || problem.axis == TW_AXIS_X) &&
+                !((unsigned)recipe->turn & TW_TRANSPOSE);
+    return TWI_EXIT_DONE;
+}
+
 /* New output rows a band. */
 static int64_t step_of(const twi_bands *bands)
 {

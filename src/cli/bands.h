@@ -2,7 +2,7 @@
 #ifndef TWI_BANDS_H
 #define TWI_BANDS_H
 
-#include "cli/args.h"
+#include "cli/filter.h"
 
 typedef struct twi_bands {
     /* of all rows */
@@ -13,6 +13,16 @@ typedef struct twi_bands {
     bool upward;  /* the first output row is the last row; without halo */
     int64_t count;
 } twi_bands;
+
+/* An image of that size that lies nowhere: only its description is read. */
+tw_image twi_describe(const tw_image *like, int64_t address, int64_t width, int64_t height, tw_type type);
+
+/* The description of the file's image, or of its --view. On failure the line has been printed. */
+twi_exit twi_view_of(const twi_args *args, const twi_reader *reader, tw_image *view);
+
+/* Bands of all rows, of an image of which only the description is read. `cuttable`: any band of rows makes rows of the
+   result, which what sums down the image and what makes rows columns do not. On failure the line has been printed. */
+twi_exit twi_bands_of(const twi_filter *f, const tw_image *view, twi_bands *bands, bool *cuttable);
 
 /* What band `index` reads and makes. */
 typedef struct twi_band {

@@ -9,6 +9,7 @@
 #include "cli/args.h"
 #include "cli/help.h"
 #include "cli/progress.h"
+#include "mpi/command.h"
 
 /* The signals that end the command and may come from a keyboard, a terminal, a shell's limits or a batch system. */
 static const struct {
@@ -69,22 +70,26 @@ static void fill_standard_streams(void)
 static twi_exit run(int argc, char **argv)
 {
     const char *first = argc > 1 ? argv[1] : "";
+    const bool speaks = twi_ranks_join() == 0; /* what all ranks would say is said once */
     twi_args args;
     if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0) {
-        twi_print_overview();
+        if (speaks)
+            twi_print_overview();
         return TWI_EXIT_DONE;
     }
     if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0) {
-        printf("tilewise %s\n", tw_version());
+        if (speaks)
+            printf("tilewise %s\n", tw_version());
         return TWI_EXIT_DONE;
     }
     if (twi_args_parse(argc, argv, &args) != TWI_EXIT_DONE)
-        return twi_complain(TWI_EXIT_USAGE, "%s", args.message);
+        return speaks ? twi_complain(TWI_EXIT_USAGE, "%s", args.message) : TWI_EXIT_USAGE;
     if (args.help) {
-        twi_print_help(args.command);
+        if (speaks)
+            twi_print_help(args.command);
         return TWI_EXIT_DONE;
     }
-    return args.command->run(&args);
+    return twi_ranks_run(&args);
 }
 
 int main(int argc, char **argv)
@@ -92,6 +97,7 @@ int main(int argc, char **argv)
     fill_standard_streams();
     catch_signals();
     twi_exit code = run(argc, argv);
+    twi_ranks_leave();
     errno = 0;
     if ((fflush(stdout) != 0 || ferror(stdout)) && code == TWI_EXIT_DONE)
         code = twi_complain(TWI_EXIT_OUTPUT, "stdout could not be written: %s",

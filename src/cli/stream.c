@@ -30,61 +30,6 @@ typedef struct stream {
     twi_io_image dst[TWI_SLOTS];
 } stream;
 
-/* ---- What the filter needs ------------------------------------------------------------------------- */
-
-/* An image of that size that lies nowhere: only its description is read. */
-static tw_image describe(const tw_image *like, int64_t address, int64_t width, int64_t height, tw_type type)
-{
-    const int64_t pitch = width * like->channels * (int64_t)tw_type_size(type);
-    return (tw_image){(void *)(uintptr_t)address, width, height, pitch, like->channels, type, TW_HOST};
-}
-
-/* The view's place in the file. */
-static twi_exit take_view(stream *s)
-{
-    const twi_args *args = s->f->args;
-    const tw_image *shape = twi_reader_shape(s->reader);
-    const tw_image whole = describe(shape, 8, shape->width, shape->height, shape->type);
-    s->view = whole;
-    if (args->view_width == 0)
-        return TWI_EXIT_DONE;
-    const tw_status status =
-        tw_image_view(&whole, args->view_x, args->view_y, args->view_width, args->view_height, &s->view);
-    return status == TW_OK ? TWI_EXIT_DONE : twi_complain_status(status);
-}
-
-/* Whether rows become columns. */
-static bool turns_rows(const stream *s)
-{
-    return ((unsigned)s->f->recipe.turn & TW_TRANSPOSE) != 0;
-}
-
-/* The problem of the whole image, and with it how far an output row sees. */
-static twi_exit take_problem(stream *s)
-{
-    const twi_filter *f = s->f;
-    const twi_recipe *recipe = &f->recipe;
-    const int64_t far = INT64_MAX / 4 / 8 * 8;
-    const tw_image src = describe(&s->view, 8, s->view.width, s->view.height, s->view.type);
-    const tw_image dst = describe(&s->view, far, recipe->out_width, recipe->out_height, recipe->out_type);
-    tw_problem problem;
-    const tw_status status = twi_filter_problem(f, &src, &dst, &problem);
-    if (status != TW_OK)
-        return twi_complain_status(status);
-    const int64_t above = problem.window.anchor_y;
-    const int64_t below = problem.window.height - 1 - above;
-    s->bands = (twi_bands){
-        .height = s->view.height,
-        .rows = s->view.height,
-        .halo = problem.window.height > 1 ? (above > below ? above : below) * twi_filter_runs(f) : 0,
-        .wraps = recipe->border.mode == TW_BORDER_WRAP,
-        .upward = recipe->turn == TW_FLIP_VERTICAL || recipe->turn == TW_ROTATE_180,
-    };
-    s->cuttable =
-        problem.op != TW_OP_INTEGRAL && (problem.op != TW_OP_SCAN || problem.axis == TW_AXIS_X) && !turns_rows(s);
-    return TWI_EXIT_DONE;
-}
-
 /* ---- How many rows a band has ---------------------------------------------------------------------- */
 
 /* Bytes that a row of a band takes, in `slots` bands at a time. */
@@ -115,8 +60,7 @@ static twi_exit too_little(const stream *s)
                         "%s: %" PRId64 "x%" PRId64 " pixels: %s takes %" PRId64 " row%s at a time, for which %" PRIu64
                         " bytes of memory are too little: give a higher --memory",
                         strcmp(s->f->from, "-") == 0 ? "stdin" : s->f->from, s->view.width, s->view.height,
-                        s->f->args->command->name, rows,
-                        rows == 1 ? "" : "s", twi_memory_limit(s->f->args));
+                        s->f->args->command->name, rows, rows == 1 ? "" : "s", twi_memory_limit(s->f->args));
 }
 
 static void free_slots(stream *s)
@@ -265,7 +209,7 @@ static twi_exit open_input(stream *s)
     if (status != TWI_IO_OK)
         return twi_complain_io(status);
     s->budget -= twi_reader_held(s->reader) < s->budget ? twi_reader_held(s->reader) : s->budget;
-    return take_view(s);
+    return twi_view_of(f->args, s->reader, &s->view);
 }
 
 static twi_exit open_output(stream *s)
@@ -273,7 +217,7 @@ static twi_exit open_output(stream *s)
     twi_filter *f = s->f;
     const twi_recipe *recipe = &f->recipe;
     twi_reader_describe(s->reader, &f->output);
-    f->output.image = describe(&s->view, 0, recipe->out_width, recipe->out_height, recipe->out_type);
+    f->output.image = twi_describe(&s->view, 0, recipe->out_width, recipe->out_height, recipe->out_type);
     const twi_exit result = twi_filter_describe(f);
     if (result != TWI_EXIT_DONE)
         return result;
@@ -281,10 +225,10 @@ static twi_exit open_output(stream *s)
     return status == TWI_IO_OK ? TWI_EXIT_DONE : twi_complain_io(status);
 }
 
-/* Whether it takes more than bands. */
+/* Whether it takes more than bands: rows become columns. */
 static bool by_pieces(const stream *s)
 {
-    return turns_rows(s) && !fits_whole(s);
+    return ((unsigned)s->f->recipe.turn & TW_TRANSPOSE) != 0 && !fits_whole(s);
 }
 
 static twi_exit compute(stream *s)
@@ -303,7 +247,7 @@ static twi_exit prepare(stream *s)
     if (result == TWI_EXIT_DONE)
         result = twi_filter_fit(f, &s->view, twi_reader_format(s->reader));
     if (result == TWI_EXIT_DONE)
-        result = take_problem(s);
+        result = twi_bands_of(f, &s->view, &s->bands, &s->cuttable);
     s->shown = twi_progress_start(f->args, twi_filter_runs(f), &s->progress);
     if (result == TWI_EXIT_DONE)
         result = open_engine(s, f->args->backend);

@@ -1,0 +1,19 @@
+# Tests on several ranks (label mpi): tests/test_mpi.c under mpirun, tests/test_mpi.py for the command.
+if(NOT BUILD_TESTING)
+  return()
+endif()
+if(NOT TW_WITH_MPI)
+  add_test(NAME mpi COMMAND ${CMAKE_COMMAND} -E echo
+    "skipped: built without MPI (Debian: libopenmpi-dev, openmpi-bin; TW_MPI is ${TW_MPI})")
+  set_tests_properties(mpi PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: built without MPI" LABELS mpi)
+  return()
+endif()
+
+add_executable(test_mpi tests/test_mpi.c)
+target_include_directories(test_mpi PRIVATE src)
+target_link_libraries(test_mpi PRIVATE tilewise_mpi_static warnings m)
+set_target_properties(test_mpi PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests LINKER_LANGUAGE C)
+foreach(ranks 1 2 3 4 7)
+  add_test(NAME mpi_${ranks} COMMAND ${MPIEXEC_EXECUTABLE} -n ${ranks} ${TW_MPIRUN_OPTIONS} $<TARGET_FILE:test_mpi>)
+  set_tests_properties(mpi_${ranks} PROPERTIES LABELS mpi TIMEOUT 300)
+endforeach()

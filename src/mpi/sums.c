@@ -1,0 +1,190 @@
+/*
+ * Sums of integers, which are exact in any order, and what needs no sum of other ranks: each rank does its rows, and
+ * what lies before them is added.
+ */
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/plan.h"
+#include "ops/sample.h"
+
+twi_rect twi_own_part(const tw_mpi_plan *plan)
+{
+    const twi_cut rows = twi_cut_rows(plan->problem.width, plan->problem.height);
+    return twi_cut_part(plan->mpi, &rows, plan->mpi->rank);
+}
+
+tw_status twi_prepare_own(tw_mpi_plan *plan)
+{
+    const twi_rect own = twi_own_part(plan);
+    const tw_problem local = twi_sized(&plan->problem, own.width, own.height);
+    return own.height > 0 ? twi_local_plan(plan, &local, &plan->local[0]) : TW_OK;
+}
+
+static void *row_of(const tw_image *image, int64_t y)
+{
+    return (char *)image->data + y * image->pitch;
+}
+
+/* ---- Each row for itself -------------------------------------------------------------------------------- */
+
+void twi_shift_records(const tw_image *records, unsigned figures, int64_t x, int64_t y)
+{
+    for (int64_t row = 0; row < records->height; row++) {
+        tw_stats *record = row_of(records, row);
+        for (int64_t i = 0; i < records->width * records->channels; i++) {
+            record[i].argmin_x += figures & TW_FIGURE_ARGMIN ? x : 0;
+            record[i].argmin_y += figures & TW_FIGURE_ARGMIN ? y : 0;
+            record[i].argmax_x += figures & TW_FIGURE_ARGMAX ? x : 0;
+            record[i].argmax_y += figures & TW_FIGURE_ARGMAX ? y : 0;
+        }
+    }
+}
+
+static tw_status run_lines(tw_mpi_plan *plan, const tw_mpi_image *src, const tw_mpi_image *dst)
+{
+    tw_status status = TW_OK;
+    if (plan->local[0])
+        status = twi_mpi_core(tw_plan_run(plan->local[0], &src->rows, &dst->rows));
+    if (status == TW_OK && plan->problem.op == TW_OP_REDUCE)
+        twi_shift_records(&dst->rows, plan->problem.figures, 0, twi_own_part(plan).y);
+    return twi_mpi_agree(plan->mpi, status);
+}
+
+const twi_ways twi_ways_lines = {twi_prepare_own, run_lines};
+
+/* ---- How often each value occurs -------------------------------------------------------------------------- */
+
+static tw_status prepare_counts(tw_mpi_plan *plan)
+{
+    TWI_MPI_TRY(twi_prepare_own(plan));
+    TWI_MPI_TRY(twi_plan_memory(plan, 0, plan->out_width, 1, TW_U64));
+    memset(plan->memory[0].data, 0, (size_t)plan->memory[0].pitch);
+    return TW_OK;
+}
+
+static tw_status run_counts(tw_mpi_plan *plan, const tw_mpi_image *src, const tw_mpi_image *dst)
+{
+    const tw_mpi *mpi = plan->mpi;
+    tw_status status = TW_OK;
+    if (plan->local[0])
+        status = twi_mpi_core(tw_plan_run(plan->local[0], &src->rows, &plan->memory[0]));
+    TWI_MPI_TRY(twi_mpi_agree(mpi, status));
+    (void)MPI_Reduce(plan->memory[0].data, dst->rows.data, (int)(plan->out_width * plan->problem.channels),
+                     MPI_UINT64_T, MPI_SUM, mpi->size - 1, mpi->communicator);
+    return TW_OK;
+}
+
+const twi_ways twi_ways_counts = {prepare_counts, run_counts};
+
+/* ---- Running sums of integers: a row of what lies before is added -------------------------------------------- */
+
+enum { MINE = 0, BEFORE = 1 };
+
+/* Elements of a row of dst. */
+static int64_t row_elements(const tw_mpi_plan *plan)
+{
+    return plan->out_width * plan->problem.channels;
+}
+
+static tw_status prepare_carry(tw_mpi_plan *plan)
+{
+    const twi_rect own = twi_own_part(plan);
+    const int64_t elements = row_elements(plan);
+    if (elements > INT_MAX)
+        return twi_mpi_fail(TW_ERROR_LIMIT, "rows of %" PRId64 " sums: between ranks %d are the most", elements,
+                            INT_MAX);
+    for (int i = MINE; i <= BEFORE; i++) {
+        plan->tables[i] = calloc((size_t)elements, sizeof(int64_t));
+        if (!plan->tables[i])
+            return twi_mpi_fail(TW_ERROR_MEMORY, "out of memory: a row of %" PRId64 " sums", elements);
+    }
+    TWI_MPI_TRY(twi_prepare_own(plan));
+    if (plan->problem.op == TW_OP_SCAN || own.height == 0)
+        return TW_OK;
+    return twi_plan_memory(plan, 0, plan->out_width, own.height + 1, plan->problem.out_type);
+}
+
+static int64_t sum_at(const void *row, tw_type type, int64_t i)
+{
+    if (type == TW_F64)
+        return (int64_t)((const double *)row)[i];
+    if (tw_type_size(type) == 4)
+        return type == TW_U32 ? (int64_t)((const uint32_t *)row)[i] : ((const int32_t *)row)[i];
+    return ((const int64_t *)row)[i];
+}
+
+/* Adds the row to each of the image's, which are exact in its type. */
+static void add_row(const tw_image *image, const int64_t *before)
+{
+    const int64_t elements = image->width * image->channels;
+    for (int64_t y = 0; y < image->height; y++) {
+        void *row = row_of(image, y);
+        for (int64_t i = 0; i < elements; i++) {
+            if (image->type == TW_F64)
+                ((double *)row)[i] += (double)before[i];
+            else if (tw_type_size(image->type) == 4)
+                ((uint32_t *)row)[i] += (uint32_t)before[i];
+            else
+                ((uint64_t *)row)[i] += (uint64_t)before[i];
+        }
+    }
+}
+
+/* What this rank's rows add to those below: of a table its last row, of a line its sum, for all pixels of a row. */
+static void total_of(const tw_mpi_plan *plan, const tw_image *src, const tw_image *sums, int64_t *total)
+{
+    const tw_problem *problem = &plan->problem;
+    const void *last = row_of(sums, sums->height - 1);
+    const int64_t elements = row_elements(plan);
+    const int channels = problem->channels;
+    for (int64_t i = 0; i < elements; i++)
+        total[i] = sum_at(last, sums->type, problem->op == TW_OP_INTEGRAL ? i : elements - channels + i % channels);
+    if (problem->op == TW_OP_INTEGRAL || !problem->exclusive)
+        return;
+    for (int64_t i = 0; i < elements; i++) {
+        const twi_sampler pixel = {src, problem->border, (int)(i % channels)};
+        total[i] += twi_sample_integer(&pixel, src->width - 1, src->height - 1);
+    }
+}
+
+void twi_clear_edges(const tw_mpi_image *dst, twi_rect own)
+{
+    const size_t pixel = (size_t)twi_pixel_bytes(&dst->rows);
+    for (int64_t y = 0; y < own.height; y++)
+        memset(row_of(&dst->rows, y), 0, own.y + y == 0 ? (size_t)own.width * pixel : pixel);
+}
+
+static tw_status run_carry(tw_mpi_plan *plan, const tw_mpi_image *src, const tw_mpi_image *dst)
+{
+    const tw_mpi *mpi = plan->mpi;
+    const bool table = plan->problem.op == TW_OP_INTEGRAL;
+    const int64_t elements = row_elements(plan);
+    tw_image sums = table ? plan->memory[0] : dst->rows;
+    int64_t *before = plan->tables[BEFORE];
+    tw_status status = TW_OK;
+    memset(plan->tables[MINE], 0, (size_t)elements * sizeof *before);
+    memset(before, 0, (size_t)elements * sizeof *before); /* the first rank gets nothing */
+    if (plan->local[0])
+        status = twi_mpi_core(tw_plan_run(plan->local[0], &src->rows, &sums));
+    if (plan->local[0] && status == TW_OK)
+        total_of(plan, &src->rows, &sums, plan->tables[MINE]);
+    TWI_MPI_TRY(twi_mpi_agree(mpi, status));
+    (void)MPI_Exscan(plan->tables[MINE], before, (int)elements, MPI_INT64_T, MPI_SUM, mpi->communicator);
+    if (table && plan->local[0]) { /* without the row of zeros above */
+        sums.data = row_of(&sums, 1);
+        sums.height--;
+    }
+    if (plan->local[0])
+        add_row(&sums, before);
+    if (!table)
+        return TW_OK;
+    const twi_cut from = {.kind = TWI_CUT_ROWS, .whole = {0, 1, plan->out_width, plan->out_height - 1}};
+    const twi_cut to = twi_cut_rows(plan->out_width, plan->out_height);
+    twi_clear_edges(dst, twi_cut_part(mpi, &to, mpi->rank));
+    return twi_move(mpi, twi_pixel_bytes(&dst->rows), &from, &sums, &to, &dst->rows);
+}
+
+const twi_ways twi_ways_carry = {prepare_carry, run_carry};
