@@ -4,7 +4,6 @@
  * first. On the CPU there are as many engines as workers, and the threads are divided among them, so that no processor
  * has two masters; on a GPU there are two, so that the one's transfers run while the other computes.
  */
-#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
