@@ -46,26 +46,29 @@ static int64_t find_runs(const tw_problem *problem, twi_order_run *runs)
     return count;
 }
 
-/* Windows, in positions, for which a network is the fastest: below, selecting is, for 16 bits; above, thresholds for
-   bytes, whose time does not grow, but depends on the image. */
-static bool suits_network(tw_type type, int64_t count)
+/* Selecting takes a time for each position and bit, sliding one for each run, which for a histogram of 16 bits is twice
+   as long. */
+static bool suits_sliding(const tw_problem *problem)
 {
-    static const int64_t ends[TW_TYPE_COUNT][2] = {
-        [TW_U8] = {1, 121},
-        [TW_U16] = {25, TWI_NETWORK_POSITIONS},
-        [TW_I16] = {25, TWI_NETWORK_POSITIONS},
-        [TW_I32] = {1, TWI_NETWORK_POSITIONS},
-        [TW_F32] = {1, TWI_NETWORK_POSITIONS},
-        [TW_F64] = {1, TWI_NETWORK_POSITIONS},
-    };
-    return count >= ends[type][0] && count <= ends[type][1];
+    return window_count(problem) > 19 * find_runs(problem, NULL);
 }
 
-/* Selecting takes a time for each position and bit, a histogram one for each run, which is twice as long for 16 bits.
- */
-static bool suits_histogram(const tw_problem *problem)
+/* Windows, in positions, for which a network is the fastest: below, selecting is, for 16 bits; above, thresholds for
+   bytes, whose time does not grow, but depends on the image. The last column is where the rows are long enough to slide
+   along them. */
+static bool suits_network(const tw_problem *problem)
 {
-    return tw_type_size(problem->type) <= 2 && window_count(problem) > 19 * find_runs(problem, NULL);
+    static const int64_t ends[TW_TYPE_COUNT][3] = {
+        [TW_U8] = {1, 121, 121},
+        [TW_U16] = {25, TWI_NETWORK_POSITIONS, TWI_NETWORK_POSITIONS},
+        [TW_I16] = {25, TWI_NETWORK_POSITIONS, TWI_NETWORK_POSITIONS},
+        [TW_I32] = {1, TWI_NETWORK_POSITIONS, 484},
+        [TW_F32] = {1, TWI_NETWORK_POSITIONS, 484},
+        [TW_F64] = {1, TWI_NETWORK_POSITIONS, 400},
+    };
+    const int64_t count = window_count(problem);
+    const int64_t *end = ends[problem->type];
+    return count >= end[0] && count <= end[suits_sliding(problem) ? 2 : 1];
 }
 
 static twi_order_method choose_method(const tw_problem *problem)
@@ -79,11 +82,13 @@ static twi_order_method choose_method(const tw_problem *problem)
         return TWI_ORDER_BANDS;
     if (!ranks)
         return full ? TWI_ORDER_SLIDE : TWI_ORDER_FOOTPRINT;
-    if (full && suits_network(problem->type, window_count(problem)))
+    if (full && suits_network(problem))
         return TWI_ORDER_NETWORK;
     if (full && problem->type == TW_U8 && window->width <= UINT8_MAX && window->height <= UINT8_MAX)
         return TWI_ORDER_THRESHOLDS;
-    return suits_histogram(problem) ? TWI_ORDER_HISTOGRAM : TWI_ORDER_SELECT;
+    if (suits_sliding(problem))
+        return tw_type_size(problem->type) <= 2 ? TWI_ORDER_HISTOGRAM : TWI_ORDER_PLACES;
+    return TWI_ORDER_SELECT;
 }
 
 /* ---- The key that positions outside have -------------------------------------------------------- */
@@ -173,6 +178,24 @@ static void set_strips(twi_order_setup *setup)
     }
 }
 
+/* A tile is so wide that a window, which is entered anew in each row, costs little beside the steps along it, and so
+   high that few positions are sorted for an output. */
+static bool places_bytes(twi_order_setup *setup, int64_t size)
+{
+    const int64_t least = 512;
+    int64_t *total = &setup->worker_bytes;
+    int64_t offset = 0;
+    setup->strip = twi_min_i64(setup->row, setup->channels * twi_max_i64(least, setup->width));
+    setup->tile_rows = 128;
+    setup->pitch = setup->tile_rows + setup->height - 1;
+    const int64_t positions = twi_order_tile_positions(setup);
+    return twi_add_area(total, setup->strip + setup->before + setup->after, size, &offset) &&
+           twi_add_area(total, setup->tile_rows * setup->strip, size, &offset) &&
+           twi_add_area(total, positions, 2 * size, &offset) && twi_add_area(total, positions, 2 * size, &offset) &&
+           twi_add_area(total, positions, (int64_t)sizeof(uint32_t), &offset) &&
+           twi_add_area(total, twi_order_words(positions), (int64_t)sizeof(uint64_t), &offset);
+}
+
 /* What a worker of the method keeps. Every window passes 2^31 elements of halo at most: nothing here overflows before
    twi_add_area looks. */
 static bool worker_bytes(twi_order_setup *setup)
@@ -206,6 +229,8 @@ static bool worker_bytes(twi_order_setup *setup)
                twi_add_area(total,
                             setup->method == TWI_ORDER_NETWORK ? setup->network.slots : 4 * (setup->strip + halo),
                             TWI_ORDER_VECTOR, &offset);
+    case TWI_ORDER_PLACES:
+        return places_bytes(setup, size);
     case TWI_ORDER_HISTOGRAM:
         setup->strip = TWI_ORDER_CHUNK;
         setup->pitch = row_pitch(setup->strip + halo, size);
@@ -298,7 +323,8 @@ tw_status twi_order_prepare(tw_plan *plan)
         TWI_TRY(make_network(plan, &setup.network));
     if (setup.method == TWI_ORDER_FOOTPRINT)
         setup.levels = find_levels(problem);
-    if (setup.method == TWI_ORDER_FOOTPRINT || setup.method == TWI_ORDER_HISTOGRAM || setup.method == TWI_ORDER_SELECT)
+    if (setup.method == TWI_ORDER_FOOTPRINT || setup.method == TWI_ORDER_HISTOGRAM ||
+        setup.method == TWI_ORDER_PLACES || setup.method == TWI_ORDER_SELECT)
         setup.run_count = find_runs(problem, NULL);
     if (!twi_mul_i64(problem->width, problem->channels, &setup.row) || !worker_bytes(&setup) ||
         !twi_add_area(&total, 1, (int64_t)sizeof setup, &setup_at) ||
@@ -315,6 +341,10 @@ tw_status twi_order_prepare(tw_plan *plan)
     twi_fill_halo(problem, setup.before, setup.after, halo);
     if (setup.run_count)
         (void)find_runs(problem, runs);
+    for (int64_t i = 0; i < setup.run_count && setup.method == TWI_ORDER_PLACES; i++) {
+        runs[i].first = runs[i].first / setup.channels * setup.pitch + runs[i].row;
+        runs[i].last = runs[i].last / setup.channels * setup.pitch + runs[i].row;
+    }
     setup.halo = halo;
     setup.runs = runs;
     setup.workers = scratch + workers_at;
@@ -351,6 +381,9 @@ static double estimate(const tw_context *context, const tw_problem *problem, dou
         break;
     case TWI_ORDER_HISTOGRAM:
         byte = 3 * (double)find_runs(problem, NULL);
+        break;
+    case TWI_ORDER_PLACES:
+        byte = (30 + 2.2 * (double)find_runs(problem, NULL) + count / 400) / size;
         break;
     default:
         byte = 0.1 * count * (size < 2 ? 2 : size);

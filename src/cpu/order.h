@@ -19,6 +19,7 @@ typedef enum twi_order_method {
     TWI_ORDER_THRESHOLDS, /* rank of a rectangle of bytes: how many lie above a threshold, for a tile at once */
     TWI_ORDER_NETWORK,    /* rank of a small rectangle: exchanges, for a tile at once */
     TWI_ORDER_HISTOGRAM,  /* rank of any positions, of 8 and 16 bits, many: a histogram that slides */
+    TWI_ORDER_PLACES,     /* the same of 32 and 64 bits: a set that slides, of places in the order of a tile's keys */
     TWI_ORDER_SELECT      /* rank of anything: the result's bits from the highest on */
 } twi_order_method;
 
@@ -33,7 +34,8 @@ enum {
     TWI_ORDER_VECTOR = 32   /* bytes of a vector of strips (order_strips.tmpl.h) */
 };
 
-/* Positions of a window's row, one beside the other, that take part. */
+/* Positions of a window's row, one beside the other, that take part. TWI_ORDER_PLACES counts `first` and `last` in the
+   positions of its tiles, which lie column by column. */
 typedef struct twi_order_run {
     int32_t row;
     int32_t level; /* the largest power of two that is not longer: 2^level positions */
@@ -59,8 +61,8 @@ typedef struct twi_order_setup {
     int64_t outside;     /* the key that positions outside the image have */
     int64_t strip;       /* elements of a row that are computed together, or of one of a tile's strips */
     int64_t strip_pitch; /* of results: the strip, in whole tiles of a network */
-    int64_t tile_rows;   /* output rows of a tile of strips */
-    int64_t pitch;       /* bytes of a kept row */
+    int64_t tile_rows;   /* output rows of a tile */
+    int64_t pitch;       /* bytes of a kept row; places: positions of a tile's column */
     int64_t levels;      /* footprints: kept rows of 1, 2, 4 ... positions */
     int64_t run_count;
     twi_order_network network; /* of the plan's state */
@@ -70,6 +72,16 @@ typedef struct twi_order_setup {
     char *workers;
     int64_t worker_bytes;
 } twi_order_setup;
+
+/* Places: the positions that a tile reads, and the words that have a bit for each. */
+static inline int64_t twi_order_tile_positions(const twi_order_setup *setup)
+{
+    return (setup->strip / setup->channels + setup->width - 1) * setup->pitch;
+}
+static inline int64_t twi_order_words(int64_t positions)
+{
+    return positions / 64 + 1;
+}
 
 tw_status twi_order_prepare(tw_plan *plan);
 void twi_order_release(tw_plan *plan);

@@ -1,8 +1,8 @@
 /*
  * All that runs for one kind of keys. The includer's, undefined at the end: NAME, K (the type), LANE (its vectors'
  * lanes), LOWEST and HIGHEST (the ends of the kind), BIAS (what lowers a key), DIRECT (elements are keys, so can be
- * read in place), RANKS (if ranks are selected among such keys), COUNTS (if they are
- * counted).
+ * read in place), RANKS (if ranks are selected among such keys), COUNTS (if they are counted), PLACES (if they are
+ * sorted).
  */
 #include "cpu/order_lines.tmpl.h"
 #include "cpu/order_strips.tmpl.h"
@@ -45,6 +45,11 @@ static void JOIN(run_kind, NAME)(const twi_order_setup *setup, const twi_job *jo
 #ifdef COUNTS
 #include "cpu/order_histogram.tmpl.h"
 #undef COUNTS
+#endif
+
+#ifdef PLACES
+#include "cpu/order_places.tmpl.h"
+#undef PLACES
 #endif
 
 #undef DIRECT

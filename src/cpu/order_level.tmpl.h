@@ -7,6 +7,7 @@
  * (order_lines.tmpl.h).
  */
 #include "cpu/order_keys.h"
+#include "cpu/order_places.h"
 #include "cpu/order_vector.h"
 
 #ifdef LEVEL_VECTOR
@@ -90,6 +91,7 @@
 #define BIAS 0
 #define DIRECT true
 #define RANKS
+#define PLACES
 #include "cpu/order_kind.tmpl.h"
 
 #define NAME i64
@@ -100,6 +102,7 @@
 #define BIAS 0
 #define DIRECT false
 #define RANKS
+#define PLACES
 #include "cpu/order_kind.tmpl.h"
 
 #undef LINES
@@ -151,6 +154,14 @@ static void run_rank_select(const twi_order_setup *setup, const twi_job *job)
         run_select_i16(setup, job);
 }
 
+static void run_rank_places(const twi_order_setup *setup, const twi_job *job)
+{
+    if (setup->type == TW_F64)
+        run_places_i64(setup, job);
+    else
+        run_places_i32(setup, job);
+}
+
 static void run_rank_histogram(const twi_order_setup *setup, const twi_job *job)
 {
     if (setup->type == TW_U8)
@@ -174,6 +185,8 @@ static tw_status run(const tw_plan *plan, const twi_job *job)
         run_thresholds(setup, job);
     else if (setup->method == TWI_ORDER_HISTOGRAM)
         run_rank_histogram(setup, job);
+    else if (setup->method == TWI_ORDER_PLACES)
+        run_rank_places(setup, job);
     else if (setup->method == TWI_ORDER_SELECT)
         run_rank_select(setup, job);
     else
