@@ -598,6 +598,40 @@ TW_API tw_status tw_plan_run(tw_plan *plan, const tw_image *src, const tw_image 
    returns at once. Runs of one plan must be ordered by the caller: they share its scratch memory. */
 TW_API tw_status tw_plan_enqueue(tw_plan *plan, const tw_image *src, const tw_image *dst, void *stream);
 
+/* ---- Parts: a result made some rows at a time ------------------------------------------------ */
+
+/* A rectangle of pixels. */
+typedef struct tw_region {
+    int64_t x;
+    int64_t y;
+    int64_t width;
+    int64_t height;
+} tw_region;
+
+/* What it takes to make some rows of a result: a source that has the `count` regions of the whole image, one below the
+   other. The rows are those from `first` on of `problem`'s result. */
+typedef struct tw_part {
+    tw_problem problem;
+    int64_t first;
+    int32_t count;
+    tw_region reads[2]; /* of one width; two where border wrap joins both ends of the image */
+} tw_part;
+
+/*
+ * The part of a problem that makes rows first ... last-1 of its result, the same bytes as the whole image's. An image
+ * larger than memory, or one that several devices or machines share, is worked on in parts: bands of rows with what
+ * their windows reach. Parts of equally many rows, away from the image's ends, have equal problems, and share a plan.
+ * Of a transposition, a part is some columns, or rows, of the source.
+ * TW_ERROR_UNSUPPORTED for results whose rows depend on more than some rows of the source (tw_reduce, tw_histogram,
+ * tw_integral, tw_scan but along rows), unless all rows are asked for.
+ */
+TW_API tw_status tw_problem_part(const tw_problem *problem, int64_t first, int64_t last, tw_part *part);
+
+/* Makes as many rows of the plan's result as dst has, from row `first` on; otherwise as tw_plan_run(). Not in place.
+   TW_ERROR_UNSUPPORTED for fewer than all rows where the variant makes them all at once: turns, figures, running sums,
+   whose parts need all. */
+TW_API tw_status tw_plan_run_rows(tw_plan *plan, const tw_image *src, const tw_image *dst, int64_t first);
+
 /* ---- Wisdom: measured choices ---------------------------------------------------------------- */
 
 /* Milliseconds a run of one variant, on images that lie on its device: median, least and most of several figures. */

@@ -150,10 +150,9 @@ void tw_plan_destroy(tw_plan *plan)
     twi_host_release(context, plan);
 }
 
-/* Whether the images are those of the plan's problem. */
-static tw_status fits(const tw_plan *plan, const tw_image *src, const tw_image *dst)
+/* Whether the images are those of the plan's problem; dst from row `first` of the result on. */
+static tw_status fits(const tw_plan *plan, const tw_image *src, const tw_image *dst, int64_t first, bool *in_place)
 {
-    bool in_place = false;
     int64_t width = 0;
     int64_t height = 0;
     if (!plan)
@@ -171,21 +170,50 @@ static tw_status fits(const tw_plan *plan, const tw_image *src, const tw_image *
                         src->memory == TW_DEVICE ? "device" : "host", text);
     }
     twi_out_shape(problem, &width, &height);
+    if (first < 0 || first >= height || dst->height > height - first)
+        return twi_fail(TW_ERROR_ARGUMENT, "%" PRId64 " rows from row %" PRId64 " on: the result has %" PRId64,
+                        dst->height, first, height);
+    return twi_images_check(src, dst, width, dst->height, in_place);
+}
+
+/* Likewise, dst being all of the result. */
+static tw_status fits_whole(const tw_plan *plan, const tw_image *src, const tw_image *dst)
+{
+    bool in_place = false;
+    int64_t width = 0;
+    int64_t height = 0;
+    TWI_TRY(fits(plan, src, dst, 0, &in_place));
+    twi_out_shape(&plan->problem, &width, &height);
     TWI_TRY(twi_images_check(src, dst, width, height, &in_place));
-    if (in_place && !problem->in_place)
+    if (in_place && !plan->problem.in_place)
         return twi_fail(TW_ERROR_ARGUMENT, "dst is src, but the plan was made for separate images: set in_place");
     return TW_OK;
 }
 
 tw_status tw_plan_run(tw_plan *plan, const tw_image *src, const tw_image *dst)
 {
-    TWI_TRY(fits(plan, src, dst));
-    return plan->context->backend->run(plan, src, dst);
+    TWI_TRY(fits_whole(plan, src, dst));
+    return plan->context->backend->run(plan, src, dst, 0);
+}
+
+tw_status tw_plan_run_rows(tw_plan *plan, const tw_image *src, const tw_image *dst, int64_t first)
+{
+    bool in_place = false;
+    int64_t width = 0;
+    int64_t height = 0;
+    TWI_TRY(fits(plan, src, dst, first, &in_place));
+    twi_out_shape(&plan->problem, &width, &height);
+    if (in_place)
+        return twi_fail(TW_ERROR_ARGUMENT, "dst is src: rows of a result need an image of their own");
+    if (plan->variant->code->whole && dst->height < height)
+        return twi_fail(TW_ERROR_UNSUPPORTED, "variant %s of %s makes all %" PRId64 " rows at once, not %" PRId64,
+                        plan->variant->name, tw_op_name(plan->problem.op), height, dst->height);
+    return plan->context->backend->run(plan, src, dst, first);
 }
 
 tw_status tw_plan_enqueue(tw_plan *plan, const tw_image *src, const tw_image *dst, void *stream)
 {
-    TWI_TRY(fits(plan, src, dst));
+    TWI_TRY(fits_whole(plan, src, dst));
     if (src->memory != TW_DEVICE || !plan->context->backend->enqueue)
         return twi_fail(TW_ERROR_ARGUMENT, "only device images can be queued on a stream: use tw_plan_run");
     return plan->context->backend->enqueue(plan, src, dst, stream);

@@ -92,8 +92,9 @@ typedef struct twi_backend {
     /* dst = a - b, saturated to the type; images of one type and size on the back end's own memory, dst may be a or b.
      */
     tw_status (*subtract)(tw_context *context, const tw_image *a, const tw_image *b, const tw_image *dst);
-    /* Runs a plan on checked images, to completion. */
-    tw_status (*run)(tw_plan *plan, const tw_image *src, const tw_image *dst);
+    /* Runs a plan on checked images, to completion: dst is the result from row `first` on, all of it where the variant
+       is whole or dst is src. */
+    tw_status (*run)(tw_plan *plan, const tw_image *src, const tw_image *dst, int64_t first);
     /* Queues it on a stream; NULL where the back end has none. */
     tw_status (*enqueue)(tw_plan *plan, const tw_image *src, const tw_image *dst, void *stream);
     /* Milliseconds for `launches` runs in a row on images of the back end's own memory, taking the
@@ -208,6 +209,15 @@ bool twi_gaussian_is_fixed(const tw_problem *problem);
 /* A problem checked as a whole: every field in range. */
 tw_status twi_problem_check(const tw_problem *problem);
 bool twi_problem_equal(const tw_problem *a, const tw_problem *b);
+
+/* The image whose row `first` is the given one's row 0: kernels count rows of the whole result. */
+static inline tw_image twi_from_row(const tw_image *image, int64_t first)
+{
+    tw_image whole = *image;
+    whole.data = (void *)((uintptr_t)image->data - (uintptr_t)(first * image->pitch));
+    whole.height = image->height + first;
+    return whole;
+}
 
 /* The descriptors of a two-image operation: sound, dst of that size, both in one place, no partial overlap.
  *in_place tells whether dst is src. */

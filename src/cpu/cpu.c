@@ -117,20 +117,20 @@ static int64_t rows_per_report(const tw_plan *plan, int64_t height)
     return plan->context->progress && !plan->variant->code->whole ? twi_max_i64(share, floor_rows) : height;
 }
 
-static tw_status run_cpu(tw_plan *plan, const tw_image *src, const tw_image *dst)
+static tw_status run_cpu(tw_plan *plan, const tw_image *src, const tw_image *dst, int64_t first)
 {
-    const int64_t height = dst->height;
-    const int64_t step = rows_per_report(plan, height);
-    twi_job job = {.src = *src, .dst = *dst};
+    const int64_t step = rows_per_report(plan, dst->height);
+    const int64_t end = first + dst->height;
+    twi_job job = {.src = *src, .dst = twi_from_row(dst, first)};
     if (src->data == dst->data) {
         job.src.data = plan->copy;
         job.src.pitch = plan->copy_pitch;
         TWI_TRY(copy_cpu(plan->context, src, &job.src));
     }
-    for (job.first = 0; job.first < height; job.first = job.last) {
-        job.last = twi_min_i64(height, job.first + step);
+    for (job.first = first; job.first < end; job.first = job.last) {
+        job.last = twi_min_i64(end, job.first + step);
         TWI_TRY(plan->variant->code->whole ? plan->variant->code->run(plan, &job) : run_bands(plan, &job));
-        TWI_TRY(twi_report(plan->context, (double)job.last / (double)height));
+        TWI_TRY(twi_report(plan->context, (double)(job.last - first) / (double)dst->height));
     }
     return TW_OK;
 }
@@ -142,7 +142,7 @@ static tw_status time_cpu(tw_context *context, tw_plan *plan, const tw_image *sr
     const double start = omp_get_wtime();
     for (int i = 0; i < launches; i++) {
         const size_t pair = (size_t)i % pairs;
-        TWI_TRY(plan ? run_cpu(plan, &src[pair], &dst[pair]) : copy_cpu(context, &src[pair], &dst[pair]));
+        TWI_TRY(plan ? run_cpu(plan, &src[pair], &dst[pair], 0) : copy_cpu(context, &src[pair], &dst[pair]));
     }
     *milliseconds = 1e3 * (omp_get_wtime() - start);
     return TW_OK;

@@ -386,28 +386,29 @@ static int64_t rows_per_report(const tw_plan *plan, int64_t height)
     return pieces ? twi_max_i64((height + 31) / 32, floor_rows) : height;
 }
 
-static tw_status run_device(const tw_plan *plan, const tw_image *src, const tw_image *dst)
+static tw_status run_device(const tw_plan *plan, const tw_image *src, const tw_image *dst, int64_t first)
 {
     cudaStream_t stream = twi_cuda_state_of(plan->context)->compute;
-    const int64_t height = dst->height;
-    const int64_t step = rows_per_report(plan, height);
+    const int64_t step = rows_per_report(plan, dst->height);
+    const int64_t end = first + dst->height;
     twi_job job;
     TWI_TRY(twi_cuda_start(plan, src, dst, stream, &job));
-    for (job.first = 0; job.first < height; job.first = job.last) {
-        job.last = twi_min_i64(height, job.first + step);
+    job.dst = twi_from_row(dst, first);
+    for (job.first = first; job.first < end; job.first = job.last) {
+        job.last = twi_min_i64(end, job.first + step);
         TWI_TRY(plan->variant->code->run(plan, &job));
         TWI_CUDA(cudaStreamSynchronize(stream));
-        TWI_TRY(twi_report(plan->context, (double)job.last / (double)height));
+        TWI_TRY(twi_report(plan->context, (double)(job.last - first) / (double)dst->height));
     }
     return TW_OK;
 }
 
-static tw_status run_cuda(tw_plan *plan, const tw_image *src, const tw_image *dst)
+static tw_status run_cuda(tw_plan *plan, const tw_image *src, const tw_image *dst, int64_t first)
 {
     int before = 0;
     TWI_TRY(twi_cuda_enter(plan->context, &before));
-    return twi_cuda_leave(before, plan->problem.memory == TW_DEVICE ? run_device(plan, src, dst)
-                                                                    : twi_cuda_run_host(plan, src, dst));
+    return twi_cuda_leave(before, plan->problem.memory == TW_DEVICE ? run_device(plan, src, dst, first)
+                                                                    : twi_cuda_run_host(plan, src, dst, first));
 }
 
 static tw_status queue_device(const tw_plan *plan, const tw_image *src, const tw_image *dst, cudaStream_t stream)

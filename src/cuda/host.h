@@ -192,8 +192,8 @@ tw_status twi_cuda_find_texture(const tw_plan *plan, const twi_job *job, twi_cud
 
 /* The buffers that a plan's host images pass through. */
 tw_status twi_cuda_reserve(tw_plan *plan);
-/* Runs a plan on host images, upload, work and download overlapped. */
-tw_status twi_cuda_run_host(tw_plan *plan, const tw_image *src, const tw_image *dst);
+/* Runs a plan on host images, upload, work and download overlapped; dst is the result from row `first` on. */
+tw_status twi_cuda_run_host(tw_plan *plan, const tw_image *src, const tw_image *dst, int64_t first);
 void twi_cuda_free_transfer(tw_context *context);
 
 /* ---- Runs on device images (cuda.c), and their timing (timing.c) ------------------------------------ */

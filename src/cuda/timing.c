@@ -132,7 +132,7 @@ static tw_status time_host(const series *s, double *milliseconds)
     const double begin = now();
     for (int i = 0; i < s->launches; i++) {
         const size_t pair = (size_t)i % s->pairs;
-        TWI_TRY(twi_cuda_run_host(s->plan, &s->src[pair], &s->dst[pair]));
+        TWI_TRY(twi_cuda_run_host(s->plan, &s->src[pair], &s->dst[pair], 0));
     }
     *milliseconds = now() - begin;
     return TW_OK;

@@ -44,11 +44,12 @@ typedef struct pipeline {
     const tw_plan *plan;
     side in;
     side out;
-    twi_job job; /* on the device */
+    twi_job job;   /* on the device */
+    int64_t first; /* the result's row that is dst's first */
 
     /* The conductor's: what has been queued. */
     int64_t sent;     /* pieces, upwards */
-    int64_t launched; /* output rows */
+    int64_t launched; /* rows of dst */
     int64_t fetched;  /* pieces, back */
 
     /* What is complete, in pieces; piece i has slot i % TWI_CUDA_SLOTS of the rings and events. */
@@ -292,7 +293,7 @@ static tw_status send(pipeline *p, bool *busy)
     return TW_OK;
 }
 
-/* One past the last output row that may be queued now: its source rows are on their way, and they are enough for a
+/* One past the last row of dst that may be queued now: its source rows are on their way, and they are enough for a
    kernel, since each start reads a window's height of rows again. */
 static int64_t rows_ready(const pipeline *p)
 {
@@ -304,8 +305,10 @@ static int64_t rows_ready(const pipeline *p)
     if (p->plan->variant->code->whole)
         return 0;
     const int64_t enough = twi_max_i64((p->in.piece + 1) / 2, problem->window.height);
-    const int64_t last = rows + problem->window.anchor_y - problem->window.height + 1;
-    return last >= p->launched + enough && rows_needed(problem, p->launched, last) <= rows ? last : 0;
+    const int64_t ready = rows + problem->window.anchor_y - problem->window.height + 1 - p->first;
+    const int64_t last = twi_min_i64(ready, height);
+    return last >= p->launched + enough && rows_needed(problem, p->first + p->launched, p->first + last) <= rows ? last
+                                                                                                                 : 0;
 }
 
 static tw_status launch(pipeline *p, bool *busy)
@@ -315,8 +318,8 @@ static tw_status launch(pipeline *p, bool *busy)
     if (last <= p->launched)
         return TW_OK;
     TWI_CUDA(cudaStreamWaitEvent(state->compute, state->arrived[(p->sent - 1) % TWI_CUDA_SLOTS], 0));
-    p->job.first = p->launched;
-    p->job.last = last;
+    p->job.first = p->first + p->launched;
+    p->job.last = p->first + last;
     TWI_TRY(p->plan->variant->code->run(p->plan, &p->job));
     TWI_CUDA(cudaEventRecord(state->computed, state->compute));
     TWI_CUDA(cudaStreamWaitEvent(state->download, state->computed, 0));
@@ -338,8 +341,9 @@ static tw_status fetch(pipeline *p, bool *busy)
         return TW_OK;
     char *to = out->staged ? ring_place(out, piece) : image_place(out, out->image, piece);
     const int64_t pitch = out->staged ? out->row : out->image->pitch;
-    TWI_TRY(twi_cuda_copy_rows(context, to, pitch, image_place(out, &p->job.dst, piece), p->job.dst.pitch, out->row,
-                               piece_rows(out, piece), state->download));
+    const char *from = (const char *)state->device_dst + piece_first(out, piece) * p->job.dst.pitch;
+    TWI_TRY(twi_cuda_copy_rows(context, to, pitch, from, p->job.dst.pitch, out->row, piece_rows(out, piece),
+                               state->download));
     TWI_CUDA(cudaEventRecord(state->departed[slot], state->download));
     p->fetched++;
     *busy = true;
@@ -457,14 +461,16 @@ static side side_of(const tw_image *host, void *ring)
     return s;
 }
 
-tw_status twi_cuda_run_host(tw_plan *plan, const tw_image *src, const tw_image *dst)
+tw_status twi_cuda_run_host(tw_plan *plan, const tw_image *src, const tw_image *dst, int64_t first)
 {
     const twi_cuda_state *state = twi_cuda_state_of(plan->context);
     /* allocates only where another plan's failed growth took the buffers away */
     TWI_TRY(twi_cuda_reserve(plan));
-    pipeline p = {.plan = plan, .in = side_of(src, state->ring_in), .out = side_of(dst, state->ring_out)};
+    pipeline p = {
+        .plan = plan, .in = side_of(src, state->ring_in), .out = side_of(dst, state->ring_out), .first = first};
+    const tw_image device_dst = device_image(dst, state->device_dst, p.out.row);
     p.job.src = device_image(src, state->device_src, p.in.row);
-    p.job.dst = device_image(dst, state->device_dst, p.out.row);
+    p.job.dst = twi_from_row(&device_dst, first);
     p.job.stream = state->compute;
     return p.in.staged || p.out.staged ? conduct_team(&p) : conduct(&p);
 }

@@ -7,6 +7,7 @@
 
 #include "core/element.h"
 #include "core/random.h"
+#include "verify/parts.h"
 #include "verify/verify.h"
 
 enum { GUARD = 0xA5, MARGIN = 512 /* bytes before and after an image that nobody may touch */ };
@@ -254,15 +255,26 @@ tw_status twi_prover_load(twi_prover *prover, const twi_case *which)
 
 /* ---- Checking a candidate ---------------------------------------------------------------------- */
 
+/* Solves it again, a third of the problems in two parts: a run must leave nothing behind that changes the next one. */
+static tw_status solve_again(const twi_candidate *self, tw_context *context, tw_plan *plan, const tw_image *src,
+                             const tw_image *dst)
+{
+    const int64_t some = src->width + 7 * src->height;
+    if (dst->height == 1 || some % 3 != 0)
+        return tw_plan_run(plan, src, dst);
+    const tw_status status =
+        twi_run_parts(context, &plan->problem, &self->options, 1 + some % (dst->height - 1), src, dst);
+    return status == TW_ERROR_UNSUPPORTED ? tw_plan_run(plan, src, dst) : status;
+}
+
 static tw_status solve_by_plan(const twi_candidate *self, tw_context *context, const tw_problem *problem,
                                const tw_image *src, const tw_image *dst)
 {
     tw_plan *plan = NULL;
     TWI_TRY(tw_plan_create(context, problem, &self->options, &plan));
     tw_status status = tw_plan_run(plan, src, dst);
-    /* and once more: a plan must leave nothing behind that changes its next run */
     if (status == TW_OK && !problem->in_place)
-        status = tw_plan_run(plan, src, dst);
+        status = solve_again(self, context, plan, src, dst);
     tw_plan_destroy(plan);
     return status;
 }
