@@ -399,12 +399,14 @@ typedef enum tw_figure {
     TW_FIGURE_ARGMIN = 64,
     TW_FIGURE_ARGMAX = 128,
     TW_FIGURE_COUNT_NONZERO = 256,
-    TW_FIGURE_ALL = 511
+    TW_FIGURE_ALL = 511,
+    TW_FIGURE_SQUARES = 512 /* var is the sum of the squared differences to `about`; not with VAR or STD */
 } tw_figure;
 
 typedef struct tw_reduce_params {
     tw_axis axis;
     unsigned figures; /* a set of tw_figure, not empty: what is not asked for costs nothing */
+    double about[4];  /* of each channel, for TW_FIGURE_SQUARES: by which figures of parts become those of the whole */
 } tw_reduce_params;
 
 /* All figures of the whole image. */
@@ -534,6 +536,7 @@ typedef struct tw_problem {
     tw_axis axis;      /* reduce, scan */
     bool exclusive;    /* scan */
     unsigned figures;  /* reduce */
+    double about[4];   /* reduce, where squares are asked for */
     const void *table; /* lut: copied like masks */
     int32_t table_channels;
 } tw_problem;

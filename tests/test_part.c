@@ -158,7 +158,7 @@ static void misuse_is_named(void **state)
     assert_ok(tw_problem_part(&problem, 0, 1, &part));
     assert_ok(tw_reduce_problem(&src.image,
                                 &(tw_image){(void *)(uintptr_t)256, 1, HEIGHT, sizeof(tw_stats), 1, TW_STATS, TW_HOST},
-                                &(tw_reduce_params){TW_AXIS_X, TW_FIGURE_SUM}, &problem));
+                                &(tw_reduce_params){.axis = TW_AXIS_X, .figures = TW_FIGURE_SUM}, &problem));
     assert_refused(tw_problem_part(&problem, 0, 1, &part), TW_ERROR_UNSUPPORTED, "reduce has no parts");
     tw_context_destroy(context);
     free_picture(&src);

@@ -450,7 +450,8 @@ tw_status twi_recipe_problem(const twi_args *args, const twi_recipe *recipe, con
     const tw_order_params order = {recipe->window, recipe->footprint, recipe->border};
     const tw_lut_params lut = {recipe->table, recipe->table_channels};
     const tw_scan_params scan = {args->lines == TW_AXIS_COUNT ? TW_AXIS_X : args->lines, args->exclusive};
-    const tw_reduce_params reduce = {args->lines == TW_AXIS_COUNT ? TW_AXIS_ALL : args->lines, args->figures};
+    const tw_reduce_params reduce = {.axis = args->lines == TW_AXIS_COUNT ? TW_AXIS_ALL : args->lines,
+                                     .figures = args->figures};
     switch (recipe->op) {
     case TW_OP_BOX:
         return tw_box_problem(src, dst, &box, problem);

@@ -31,7 +31,7 @@ static twi_exit make_image(int64_t width, int64_t height, int32_t channels, tw_t
 
 static twi_exit reduce(twi_stats *s, twi_engine *engine)
 {
-    const tw_reduce_params params = {lines_of(s->args), s->args->figures};
+    const tw_reduce_params params = {.axis = lines_of(s->args), .figures = s->args->figures};
     const int64_t width = params.axis == TW_AXIS_Y ? s->src.width : 1;
     const int64_t height = params.axis == TW_AXIS_X ? s->src.height : 1;
     tw_problem problem;

@@ -233,7 +233,8 @@ enum {
     TWI_MAX = 32,
     TWI_ARGMIN = 64,
     TWI_ARGMAX = 128,
-    TWI_COUNT_NONZERO = 256
+    TWI_COUNT_NONZERO = 256,
+    TWI_SQUARES = 512
 };
 
 typedef struct twi_stats {
@@ -261,7 +262,7 @@ TWI_EXACT void twi_stats_finish(int figures, twi_stats *stats)
     stats->sum = figures & TWI_SUM ? twi_canonical_f64(stats->sum) : 0;
     stats->mean = figures & TWI_MEAN ? twi_canonical_f64(stats->mean) : 0;
     stats->std = figures & TWI_STD ? twi_canonical_f64(__builtin_sqrt(stats->var)) : 0;
-    stats->var = figures & TWI_VAR ? twi_canonical_f64(stats->var) : 0;
+    stats->var = figures & (TWI_VAR | TWI_SQUARES) ? twi_canonical_f64(stats->var) : 0;
     stats->min = figures & TWI_MIN ? stats->min : 0;
     stats->max = figures & TWI_MAX ? stats->max : 0;
     stats->argmin_x = figures & TWI_ARGMIN ? stats->argmin_x : 0;

@@ -113,8 +113,11 @@ static tw_status check_axis(const tw_problem *problem)
 static tw_status check_reduce(const tw_problem *problem)
 {
     TWI_TRY(check_axis(problem));
-    if (problem->figures < 1 || problem->figures > TW_FIGURE_ALL)
-        return twi_fail(TW_ERROR_ARGUMENT, "figures 0x%x: use a set of TW_FIGURE_SUM to TW_FIGURE_COUNT_NONZERO",
+    if (problem->figures < 1 || problem->figures > (TW_FIGURE_ALL | TW_FIGURE_SQUARES))
+        return twi_fail(TW_ERROR_ARGUMENT, "figures 0x%x: use a set of TW_FIGURE_SUM to TW_FIGURE_SQUARES",
+                        problem->figures);
+    if (problem->figures & TW_FIGURE_SQUARES && problem->figures & (TW_FIGURE_VAR | TW_FIGURE_STD))
+        return twi_fail(TW_ERROR_ARGUMENT, "figures 0x%x: TW_FIGURE_SQUARES takes the place of TW_FIGURE_VAR and _STD",
                         problem->figures);
     return TW_OK;
 }
@@ -422,6 +425,12 @@ static bool same_border(tw_border a, tw_border b)
            (a.value == b.value ? signbit(a.value) == signbit(b.value) : isnan(a.value) && isnan(b.value));
 }
 
+/* By bits, so that NaN is NaN; numbers that nobody reads are compared as well. */
+static bool same_about(const tw_problem *a, const tw_problem *b)
+{
+    return memcmp(a->about, b->about, sizeof a->about) == 0;
+}
+
 bool twi_problem_equal(const tw_problem *a, const tw_problem *b)
 {
     return a->op == b->op && a->type == b->type && a->out_type == b->out_type && a->channels == b->channels &&
@@ -431,7 +440,7 @@ bool twi_problem_equal(const tw_problem *a, const tw_problem *b)
            a->rounding == b->rounding && a->memory == b->memory && a->in_place == b->in_place &&
            a->divisor == b->divisor && a->offset == b->offset && a->sigma_x == b->sigma_x && a->sigma_y == b->sigma_y &&
            a->rank == b->rank && a->turn == b->turn && a->axis == b->axis && a->exclusive == b->exclusive &&
-           a->figures == b->figures && a->table_channels == b->table_channels && same_arrays(a, b);
+           a->figures == b->figures && same_about(a, b) && a->table_channels == b->table_channels && same_arrays(a, b);
 }
 
 /* ---- Text ---------------------------------------------------------------------------------------- */
@@ -497,6 +506,11 @@ static void own_text(const tw_problem *problem, bool exact, char *text, size_t s
         break;
     case TW_OP_REDUCE:
         (void)snprintf(text, size, " %s figures%x", tw_axis_name(problem->axis), problem->figures);
+        if (exact && problem->figures & TW_FIGURE_SQUARES) {
+            const size_t used = strlen(text);
+            (void)snprintf(text + used, size - used, " about:%08" PRIx32,
+                           twi_hash(TWI_HASH_SEED, problem->about, sizeof problem->about));
+        }
         break;
     case TW_OP_SCAN:
         (void)snprintf(text, size, " %s %s", tw_axis_name(problem->axis),

@@ -107,7 +107,7 @@ _Static_assert((int)TWI_SUM == (int)TW_FIGURE_SUM && (int)TWI_MEAN == (int)TW_FI
                    (int)TWI_VAR == (int)TW_FIGURE_VAR && (int)TWI_STD == (int)TW_FIGURE_STD &&
                    (int)TWI_MIN == (int)TW_FIGURE_MIN && (int)TWI_MAX == (int)TW_FIGURE_MAX &&
                    (int)TWI_ARGMIN == (int)TW_FIGURE_ARGMIN && (int)TWI_ARGMAX == (int)TW_FIGURE_ARGMAX &&
-                   (int)TWI_COUNT_NONZERO == (int)TW_FIGURE_COUNT_NONZERO,
+                   (int)TWI_COUNT_NONZERO == (int)TW_FIGURE_COUNT_NONZERO && (int)TWI_SQUARES == (int)TW_FIGURE_SQUARES,
                "tw_figure");
 _Static_assert(sizeof(twi_stats) == sizeof(tw_stats) &&
                    offsetof(twi_stats, count_nonzero) == offsetof(tw_stats, count_nonzero) &&

@@ -86,11 +86,11 @@ static demand demand_of(const tw_problem *problem)
     const unsigned figures = problem->figures;
     const bool floats = (TWI_BIT(problem->type) & TWI_FLOATS) != 0;
     demand want = {
-        .squares = (figures & (TW_FIGURE_VAR | TW_FIGURE_STD)) != 0,
+        .squares = (figures & (TW_FIGURE_VAR | TW_FIGURE_STD | TW_FIGURE_SQUARES)) != 0,
         .places = (figures & (TW_FIGURE_ARGMIN | TW_FIGURE_ARGMAX)) != 0,
         .counts = (figures & TW_FIGURE_COUNT_NONZERO) != 0,
     };
-    const bool sums = want.squares || (figures & (TW_FIGURE_SUM | TW_FIGURE_MEAN)) != 0;
+    const bool sums = (figures & (TW_FIGURE_SUM | TW_FIGURE_MEAN | TW_FIGURE_VAR | TW_FIGURE_STD)) != 0;
     want.floats = sums && floats;
     want.exact = sums && !floats;
     want.range = want.places || (figures & (TW_FIGURE_MIN | TW_FIGURE_MAX)) != 0;
@@ -98,6 +98,12 @@ static demand demand_of(const tw_problem *problem)
 }
 
 /* ---- Records ------------------------------------------------------------------------------------- */
+
+/* What squares are made about, where it is not the mean; NULL: it is. */
+static const double *about_of(const reduction *r)
+{
+    return r->plan->problem.figures & TW_FIGURE_SQUARES ? r->plan->problem.about : NULL;
+}
 
 static double mean_of(const reduction *r, tally *t, double count)
 {
@@ -113,7 +119,7 @@ static void make_record(const reduction *r, tally *t, double count, twi_stats *s
     stats->sum = t->sum;
     stats->sum_low = (uint64_t)t->exact;
     stats->sum_high = (int64_t)(t->exact >> 64);
-    stats->var = t->squares / count;
+    stats->var = about_of(r) ? t->squares : t->squares / count;
     stats->min = twi_value_of_key(t->lowest);
     stats->max = twi_value_of_key(t->highest);
     stats->argmin_x = t->lowest_x;
@@ -235,7 +241,7 @@ static void add_leaves(const reduction *r, const double *leaves, int64_t pixels,
 static void spread_means(const reduction *r, tally *tallies, double count, double *means)
 {
     for (int channel = 0; channel < r->channels; channel++)
-        means[channel] = mean_of(r, &tallies[channel], count);
+        means[channel] = about_of(r) ? about_of(r)[channel] : mean_of(r, &tallies[channel], count);
     for (int k = r->channels; k < TWI_LANES * r->channels; k++)
         means[k] = means[k - r->channels];
 }
@@ -498,7 +504,8 @@ static tw_status reduce_columns(void *argument, int64_t first, int64_t last, int
             sum_columns(&r, room, at, n, room->sums);
         if (r.want.squares) {
             for (int64_t k = 0; k < n; k++)
-                room->means[k] = (r.want.exact ? (double)room->total[k] : room->sums[k]) / count;
+                room->means[k] = about_of(&r) ? about_of(&r)[(left + k) % r.channels]
+                                              : (r.want.exact ? (double)room->total[k] : room->sums[k]) / count;
             r.means = room->means;
             sum_columns(&r, room, at, n, room->squares);
         }

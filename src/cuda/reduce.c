@@ -2,6 +2,8 @@
  * reduce on CUDA. fast: one sweep for sums of integers, extremes and counts, warps that make leaves for sums of floats,
  * and a last kernel that makes the records. The others show ways to fold a leaf's lanes.
  */
+#include <string.h>
+
 #include "core/exact.h"
 #include "cuda/host.h"
 #include "cuda/pattern.h"
@@ -25,12 +27,12 @@ static bool is_float(const tw_problem *problem)
 
 static bool needs_squares(const tw_problem *problem)
 {
-    return (problem->figures & (TW_FIGURE_VAR | TW_FIGURE_STD)) != 0;
+    return (problem->figures & (TW_FIGURE_VAR | TW_FIGURE_STD | TW_FIGURE_SQUARES)) != 0;
 }
 
 static bool needs_sums(const tw_problem *problem)
 {
-    return needs_squares(problem) || (problem->figures & (TW_FIGURE_SUM | TW_FIGURE_MEAN)) != 0;
+    return (problem->figures & (TW_FIGURE_SUM | TW_FIGURE_MEAN | TW_FIGURE_VAR | TW_FIGURE_STD)) != 0;
 }
 
 static int sweep_of(const tw_problem *problem)
@@ -98,7 +100,7 @@ static bool lay_out(const tw_plan *plan, layout *l)
         if (!twi_mul_i64(l->items, problem->height, &l->total))
             return false;
     }
-    const bool sums = needs_sums(problem) && (is_float(problem) || needs_squares(problem));
+    const bool sums = (needs_sums(problem) && is_float(problem)) || needs_squares(problem);
     int64_t tallies = 0;
     int64_t values = 0;
     return twi_mul_i64(l->sweep ? l->records * channels : 0, l->parts, &tallies) &&
@@ -270,7 +272,7 @@ static twi_cuda_finish finish_of(const tw_plan *plan, const twi_job *job)
     const double count = problem->axis == TW_AXIS_X   ? (double)problem->width
                          : problem->axis == TW_AXIS_Y ? (double)problem->height
                                                       : (double)problem->width * (double)problem->height;
-    const twi_cuda_finish finish = {
+    twi_cuda_finish finish = {
         .dst = job->dst.data,
         .dst_pitch = job->dst.pitch,
         .width = problem->width,
@@ -281,6 +283,7 @@ static twi_cuda_finish finish_of(const tw_plan *plan, const twi_job *job)
         .axis = (int32_t)problem->axis,
         .records = 1,
     };
+    memcpy(finish.about, problem->about, sizeof finish.about);
     return finish;
 }
 

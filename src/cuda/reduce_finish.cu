@@ -31,13 +31,13 @@ static __device__ void finish(const twi_cuda_finish &f, const whole &w, double s
     stats.sum = f.integers ? (double)w.exact : f.squares ? *total : sum;
     stats.mean = stats.sum / f.count;
     if (f.means && !f.squares) {
-        *mean = stats.mean;
+        *mean = f.figures & TWI_SQUARES ? f.about[channel] : stats.mean;
         *total = stats.sum;
         return;
     }
     stats.sum_low = (uint64_t)w.exact;
     stats.sum_high = (int64_t)(w.exact >> 64);
-    stats.var = squares / f.count;
+    stats.var = f.figures & TWI_SQUARES ? squares : squares / f.count;
     stats.min = twi_value_of_key(w.tally.lowest);
     stats.max = twi_value_of_key(w.tally.highest);
     stats.argmin_x = w.tally.lowest_at % f.width;

@@ -94,6 +94,7 @@ typedef struct twi_cuda_finish {
     const double *sums;            /* [channel][record][values]; of columns [value][element]; NULL: there are none */
     int64_t values;                /* of a record: at most a leaf's for rows and the whole image */
     double *means;                 /* out, before a second look: [channel][record], then the sums of floats likewise */
+    double about[4];               /* the means' place, where squares about them are asked for */
     const double *squares;         /* of the second look, laid out as `sums`; NULL: none */
     void *dst;
     int64_t dst_pitch; /* bytes from a record's row to the next */

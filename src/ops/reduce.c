@@ -20,6 +20,7 @@ tw_status tw_reduce_problem(const tw_image *src, const tw_image *dst, const tw_r
     if (!params)
         params = &defaults;
     tw_problem made = {.op = TW_OP_REDUCE, .axis = params->axis, .figures = params->figures};
+    memcpy(made.about, params->about, sizeof made.about);
     TWI_TRY(twi_problem_complete(src, dst, &made));
     *problem = made;
     return TW_OK;
@@ -125,7 +126,7 @@ static void find_extremes(const part *p, twi_stats *stats)
     stats->max = twi_value_of_key(highest);
 }
 
-static void find_sums(const part *p, twi_stats *stats)
+static void find_sums(const part *p, const tw_problem *problem, twi_stats *stats)
 {
     const double count = (double)(p->right - p->left) * (double)(p->bottom - p->top);
     const tw_type type = p->sampler.image->type;
@@ -138,17 +139,22 @@ static void find_sums(const part *p, twi_stats *stats)
         stats->sum_high = (int64_t)(sum >> 64);
         stats->sum = (double)sum;
     }
-    t = (term){true, stats->sum / count};
-    stats->mean = t.mean;
-    stats->var = float_sum(p, &t) / count;
+    stats->mean = stats->sum / count;
+    if (problem->figures & TW_FIGURE_SQUARES) {
+        t = (term){true, problem->about[p->sampler.channel]};
+        stats->var = float_sum(p, &t);
+    } else {
+        t = (term){true, stats->mean};
+        stats->var = float_sum(p, &t) / count;
+    }
 }
 
-static void make_record(const part *p, unsigned figures, twi_stats *stats)
+static void make_record(const part *p, const tw_problem *problem, twi_stats *stats)
 {
     memset(stats, 0, sizeof *stats);
     find_extremes(p, stats);
-    find_sums(p, stats);
-    twi_stats_finish((int)figures, stats);
+    find_sums(p, problem, stats);
+    twi_stats_finish((int)problem->figures, stats);
 }
 
 static tw_status run_reference(const tw_plan *plan, const twi_job *job)
@@ -171,7 +177,7 @@ static tw_status run_reference(const tw_plan *plan, const twi_job *job)
                     p.left = x;
                     p.right = x + 1;
                 }
-                make_record(&p, problem->figures, &row[x * problem->channels + channel]);
+                make_record(&p, problem, &row[x * problem->channels + channel]);
             }
         }
     }

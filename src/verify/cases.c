@@ -249,6 +249,11 @@ static void random_reduce(twi_random *r, tw_problem *problem)
     problem->axis = (tw_axis)twi_below(r, TW_AXIS_COUNT);
     problem->figures = twi_below(r, 3) == 0 ? (unsigned)(1 + twi_below(r, TW_FIGURE_ALL))
                                             : usual[twi_below(r, sizeof usual / sizeof usual[0])];
+    if (twi_below(r, 5) == 0) {
+        problem->figures = (problem->figures & ~(unsigned)(TW_FIGURE_VAR | TW_FIGURE_STD)) | TW_FIGURE_SQUARES;
+        for (int channel = 0; channel < 4; channel++)
+            problem->about[channel] = (double)(int64_t)twi_next(r) * 0x1p-55;
+    }
     problem->out_type = TW_STATS;
 }
 
