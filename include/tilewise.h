@@ -635,6 +635,34 @@ TW_API tw_status tw_problem_part(const tw_problem *problem, int64_t first, int64
    whose parts need all. */
 TW_API tw_status tw_plan_run_rows(tw_plan *plan, const tw_image *src, const tw_image *dst, int64_t first);
 
+/* Figures of a whole image whose rows come in bands, the same bytes as tw_reduce() and tw_histogram() give for it. */
+typedef struct tw_tally tw_tally;
+
+/*
+ * Of the problem of a reduction of the whole image (TW_AXIS_ALL) or of a histogram. Figures of single rows or columns
+ * need none: each of them is that of a band of rows, or of columns, whose place is to be added to the records'.
+ *
+ *     while (tw_tally_wants(tally))            all rows once, for the variance once more
+ *         tw_tally_add(tally, &next_rows);
+ *     tw_tally_finish(tally, &dst);
+ */
+TW_API tw_status tw_tally_create(tw_context *context, const tw_problem *problem, tw_tally **tally);
+TW_API void tw_tally_destroy(tw_tally *tally);
+
+/* Whether rows are missing: after the image's last row those that are wanted next begin with its first again. */
+TW_API bool tw_tally_wants(const tw_tally *tally);
+
+/* Adds the next rows, an image on the host, on the tally's context. */
+TW_API tw_status tw_tally_add(tw_tally *tally, const tw_image *band);
+
+/* The same in two steps, for bands that others reduce: the problem of the next `rows` rows, whatever their place, and
+   its result. Ranks that each have some rows solve one problem a rank and add all results in order. */
+TW_API tw_status tw_tally_problem(const tw_tally *tally, int64_t rows, tw_problem *problem);
+TW_API tw_status tw_tally_add_found(tw_tally *tally, int64_t rows, const tw_image *found);
+
+/* Writes the record of each channel, or the histogram. TW_ERROR_ARGUMENT while rows are missing. */
+TW_API tw_status tw_tally_finish(const tw_tally *tally, const tw_image *dst);
+
 /* ---- Wisdom: measured choices ---------------------------------------------------------------- */
 
 /* Milliseconds a run of one variant, on images that lie on its device: median, least and most of several figures. */
