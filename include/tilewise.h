@@ -180,8 +180,10 @@ typedef bool (*tw_progress)(void *user, double done);
 
 typedef struct tw_context_options {
     tw_backend backend;
-    int device;  /* the CUDA device's number, for TW_CUDA and TW_AUTO */
-    int threads; /* CPU threads; 0: all that this process may use */
+    int device;         /* the CUDA device's number, for TW_CUDA and TW_AUTO */
+    const int *devices; /* the numbers of several, which share the work on host images; read during the call only */
+    int device_count;   /* of `devices`; 0: the one device above */
+    int threads;        /* CPU threads; 0: all that this process may use */
     tw_allocator allocator;
     tw_progress progress; /* NULL: none */
     void *progress_user;
@@ -192,9 +194,17 @@ typedef struct tw_context tw_context;
 /* TW_AUTO, device 0, all threads, the C library's allocator, no progress. */
 TW_API tw_context_options tw_context_defaults(void);
 
-/* A context owns a device, its streams, and the scratch and pinned memory of the calls made with
-   it. `options` NULL: the defaults. TW_CUDA where none works fails with TW_ERROR_DEVICE and the
-   reason; TW_AUTO then gives the CPU. */
+/*
+ * A context owns a device, its streams, and the scratch and pinned memory of the calls made with it. `options` NULL:
+ * the defaults. TW_CUDA where none works fails with TW_ERROR_DEVICE and the reason; TW_AUTO then gives the CPU.
+ *
+ * With `devices`, plans and calls on host images give each device some rows of the result; the bytes are those of one
+ * device. Running sums but along rows, and integrals, run on the first device, as all work on device images does, whose
+ * memory is the first device's; tw_spread is for images that stay on all of them. A number may occur more than once,
+ * for tests, and of the CPU too: as many contexts then share the threads. A device that fails ends the call with
+ * TW_ERROR_DEVICE; under TW_AUTO those that cannot be opened are left out, and when one fails later the rest make its
+ * rows, then and from then on.
+ */
 TW_API tw_status tw_context_create(const tw_context_options *options, tw_context **context);
 
 /* Frees the context. Its plans must be destroyed before. NULL is allowed. */

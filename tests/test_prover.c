@@ -15,7 +15,7 @@ static twi_prover *prover;
 static int open_prover(void **state)
 {
     (void)state;
-    return twi_prover_create(TW_CPU, 0, &prover) != TW_OK;
+    return twi_prover_create(TW_CPU, &(const int){0}, 0, &prover) != TW_OK;
 }
 
 static int close_prover(void **state)

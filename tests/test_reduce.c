@@ -109,7 +109,7 @@ static void random_arrays_have_the_figures_of_the_reference(void **state)
     const int64_t count = number_of("TW_ARRAYS", 300);
     twi_prover *prover = NULL;
     (void)state;
-    assert_ok(twi_prover_create(TW_AUTO, 0, &prover));
+    assert_ok(twi_prover_create(TW_AUTO, &(const int){0}, 0, &prover));
     for (int64_t index = first; index < first + count; index++) {
         twi_case which = random_array(index);
         if (!twi_prover_context(prover, TW_CUDA))

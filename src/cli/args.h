@@ -45,6 +45,8 @@ typedef enum twi_command_id {
 /* What a command's operands are, for completion. */
 typedef enum twi_operand { TWI_OPERAND_NONE = 0, TWI_OPERAND_FILE, TWI_OPERAND_OP, TWI_OPERAND_COMMAND } twi_operand;
 
+enum { TWI_DEVICES = 64 }; /* that --device may list */
+
 typedef struct twi_args twi_args;
 
 typedef struct twi_command {
@@ -122,8 +124,10 @@ struct twi_args {
     tw_rounding rounding;
     tw_type type; /* [TW_ELEMENT_COUNT] */
     tw_backend backend;
-    int device;
-    int32_t block_width; /* [0: the variant's own] */
+    int device;               /* the first */
+    int devices[TWI_DEVICES]; /* several, by number */
+    int device_count;         /* of `devices` [0: one]; -1: all that there are */
+    int32_t block_width;      /* [0: the variant's own] */
     int32_t block_height;
     int threads;     /* [0: all] */
     uint64_t memory; /* bytes [0: half of what is free] */

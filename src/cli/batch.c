@@ -350,7 +350,10 @@ static tw_op op_of(const batch *b)
 /* An engine a worker, of their share of the threads; on a GPU a few for all. */
 static twi_exit open_engines(batch *b, int threads)
 {
-    twi_args quiet = *b->args;
+    int numbers[TWI_DEVICES];
+    const int devices = twi_devices(b->args, numbers);
+    const int most = GPU_ENGINES * (devices > 0 ? devices : 1);
+    twi_args own = *b->args;
     int wanted = b->workers;
     twi_exit result = TWI_EXIT_DONE;
     b->engines = calloc((size_t)wanted, sizeof *b->engines);
@@ -359,12 +362,16 @@ static twi_exit open_engines(batch *b, int threads)
         return twi_complain(TWI_EXIT_MEMORY, "out of memory: %d workers", wanted);
     for (int i = 0; i < wanted && result == TWI_EXIT_DONE; i++) {
         twi_engine *engine = &b->engines[b->engine_count++];
-        result = twi_engine_open(i == 0 ? b->args : &quiet, op_of(b), threads / b->workers, NULL, NULL, engine);
+        if (devices > 0) { /* files are shared among several GPUs, not rows */
+            own.device = numbers[i % devices];
+            own.device_count = 0;
+        }
+        result = twi_engine_open(&own, op_of(b), threads / b->workers, NULL, NULL, engine);
         engine->args = b->args;
-        quiet.quiet = true; /* one note about the wisdom file is enough */
+        own.quiet = true; /* one note about the wisdom file is enough */
         b->idle[b->idle_count++] = engine;
-        if (tw_context_backend(engine->context) == TW_CUDA && wanted > GPU_ENGINES)
-            wanted = GPU_ENGINES;
+        if (tw_context_backend(engine->context) == TW_CUDA && wanted > most)
+            wanted = most;
     }
     return result;
 }

@@ -49,6 +49,9 @@ twi_exit twi_require_device(const struct twi_args *args);
 /* Checks the names in `variants`, split by commas; if *backend is auto, it becomes the one that has them all. */
 twi_exit twi_check_variants(const char *variants, tw_op op, tw_backend *backend);
 
+/* The numbers of the devices that --device names; returns how many, 0 where it is the one args->device. */
+int twi_devices(const struct twi_args *args, int numbers[]);
+
 /* Opens the device that --device and --variant ask for, with so many CPU threads (0: all). `op`: the operation that
    --variant is of; progress may be NULL. On failure the line has been printed. */
 twi_exit twi_open_context(const struct twi_args *args, tw_op op, int threads, tw_progress progress, void *user,

@@ -70,12 +70,26 @@ twi_exit twi_require_device(const twi_args *args)
     return twi_complain(TWI_EXIT_DEVICE, "--device cuda: %s", tw_cuda_reason());
 }
 
+int twi_devices(const twi_args *args, int numbers[])
+{
+    int count = args->device_count;
+    if (count < 0 && tw_device_count(TW_CUDA, &count) != TW_OK)
+        count = 0;
+    count = count < TWI_DEVICES ? count : TWI_DEVICES;
+    for (int i = 0; i < count; i++)
+        numbers[i] = args->device_count < 0 ? i : args->devices[i];
+    return count;
+}
+
 twi_exit twi_open_context(const twi_args *args, tw_op op, int threads, tw_progress progress, void *user,
                           tw_context **context)
 {
     tw_context_options options = tw_context_defaults();
+    int numbers[TWI_DEVICES];
     options.backend = args->backend;
     options.device = args->device;
+    options.devices = numbers;
+    options.device_count = twi_devices(args, numbers);
     options.threads = threads;
     options.progress = progress;
     options.progress_user = user;

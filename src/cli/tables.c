@@ -509,8 +509,11 @@ const twi_option twi_options[] = {
     {0, FOR(BENCH), "pitch", "BYTES", twi_set_pitch, "odd, or a number of bytes, 1 to 1000000000000", "odd",
      "bytes from a row of the images to the next: odd is the shortest odd number of elements (default a multiple of "
      "256 bytes)"},
-    {0, WORKING | FOR(TUNE), "device", "NAME", twi_set_device, "auto, cpu, cuda or cuda:N", "auto cpu cuda cuda:0",
-     "where to work: auto (default) is the GPU where one works, else the CPU; cuda is an error where none works"},
+    {0, WORKING | FOR(TUNE), "device", "NAME", twi_set_device, "auto, cpu, cuda, cuda:N, cuda:N,M or cuda:all",
+     "auto cpu cuda cuda:0 cuda:all",
+     "where to work: auto (default) is the GPU where one works, else the CPU; cuda is an error where none works; "
+     "several "
+     "GPUs share the work on each image, or the files where there are many"},
     {0, READING & ~MORPHOLOGY, "variant", "NAME", twi_set_variant, "one name, such as reference", NULL,
      "one named implementation, in place of the planner's choice: the result is the same, only the time differs "
      "('tilewise explain --list' prints them)"},

@@ -392,13 +392,37 @@ bool twi_set_percentile(twi_args *args, const char *text)
 
 /* ---- Where and how ------------------------------------------------------------------------------- */
 
+/* Numbers split by commas, or "all". */
+static bool list_devices(twi_args *args, const char *text)
+{
+    args->device_count = -1;
+    if (strcmp(text, "all") == 0)
+        return true;
+    args->device_count = 0;
+    do {
+        char number[8];
+        const size_t length = strcspn(text, ",");
+        if (length >= sizeof number || args->device_count == TWI_DEVICES)
+            return false;
+        (void)snprintf(number, sizeof number, "%.*s", (int)length, text);
+        if (!number32(number, 0, 1023, &args->devices[args->device_count++]))
+            return false;
+        text += length;
+    } while (*text++ == ',');
+    args->device = args->devices[0];
+    if (args->device_count == 1)
+        args->device_count = 0;
+    return true;
+}
+
 bool twi_set_device(twi_args *args, const char *text)
 {
     static const char numbered[] = "cuda:";
     args->device = 0;
+    args->device_count = 0;
     if (strncmp(text, numbered, sizeof numbered - 1) == 0) {
         args->backend = TW_CUDA;
-        return number32(text + sizeof numbered - 1, 0, 1023, &args->device);
+        return list_devices(args, text + sizeof numbered - 1);
     }
     for (int i = 0; i < TW_BACKEND_COUNT; i++) {
         if (strcmp(text, tw_backend_name((tw_backend)i)) == 0) {

@@ -26,12 +26,14 @@ static twi_exit print_json(const twi_args *args, const twi_verify_result *result
 
 static twi_exit verify(const twi_args *args, json_t *failures)
 {
+    int numbers[TWI_DEVICES] = {args->device};
     twi_verify_result result;
     twi_verify_request request = {
         .op = TW_OP_COUNT,
         .variants = args->variant,
         .backend = args->backend,
-        .device = args->device,
+        .devices = numbers,
+        .device_count = twi_devices(args, numbers),
         .block_width = args->block_width,
         .block_height = args->block_height,
         .seed = args->seed,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "core/group.h"
 #include "core/wisdom.h"
 
 enum { HOST_ALIGNMENT = 256, MOST_THREADS = 1024 };
@@ -81,6 +82,31 @@ tw_context_options tw_context_defaults(void)
     return options;
 }
 
+/* Opens the devices beside the first, of the context's back end; under TW_AUTO those that can be opened. */
+static tw_status open_others(tw_context *context, const tw_context_options *options)
+{
+    void *memory = NULL;
+    if (options->device_count < 2)
+        return TW_OK;
+    TWI_TRY(twi_host_allocate(context, (size_t)(options->device_count - 1) * sizeof *context->others, &memory));
+    context->others = memory;
+    context->rest_goes_on = options->backend == TW_AUTO;
+    for (int i = 1; i < options->device_count; i++) {
+        tw_context_options other = *options;
+        other.backend = context->backend->id;
+        other.device = options->devices[i];
+        other.threads = context->threads;
+        other.device_count = 0;
+        other.progress = NULL;
+        const tw_status status = tw_context_create(&other, &context->others[context->other_count]);
+        if (status == TW_OK)
+            context->other_count++;
+        else if (!context->rest_goes_on || status != TW_ERROR_DEVICE)
+            return status;
+    }
+    return TW_OK;
+}
+
 static tw_status open_backend(tw_context *context, tw_backend id)
 {
     context->backend = twi_find_backend(id);
@@ -99,8 +125,13 @@ tw_status tw_context_create(const tw_context_options *options, tw_context **resu
     if ((unsigned)options->backend >= TW_BACKEND_COUNT)
         return twi_fail(TW_ERROR_ARGUMENT, "back end %d is unknown: use TW_AUTO, TW_CPU or TW_CUDA",
                         (int)options->backend);
-    if (options->device < 0)
-        return twi_fail(TW_ERROR_ARGUMENT, "device %d: use 0 or more", options->device);
+    if (options->device_count < 0 || options->device_count > TWI_MOST_DEVICES ||
+        (options->device_count > 0 && !options->devices))
+        return twi_fail(TW_ERROR_ARGUMENT, "device count %d%s: use 0 to %d, and name as many devices",
+                        options->device_count, options->devices ? "" : " without devices", (int)TWI_MOST_DEVICES);
+    const int device = options->device_count > 0 ? options->devices[0] : options->device;
+    if (device < 0)
+        return twi_fail(TW_ERROR_ARGUMENT, "device %d: use 0 or more", device);
     if (options->threads < 0 || options->threads > MOST_THREADS)
         return twi_fail(TW_ERROR_ARGUMENT, "threads %d: use 0 (all) to %d", options->threads, (int)MOST_THREADS);
     if (!options->allocator.allocate != !options->allocator.release)
@@ -115,12 +146,14 @@ tw_status tw_context_create(const tw_context_options *options, tw_context **resu
     if (!context)
         return twi_fail(TW_ERROR_MEMORY, "out of memory: a context was refused");
     *context = (tw_context){
-        .device = options->device,
+        .device = device,
         .threads = options->threads > 0 ? options->threads : usable_threads(),
         .allocator = allocator,
         .progress = options->progress,
         .progress_user = options->progress_user,
     };
+    if (options->device_count > 1)
+        context->threads = context->threads > options->device_count ? context->threads / options->device_count : 1;
     status = try_threads(context);
     if (status == TW_OK)
         status = open_backend(context, options->backend == TW_CPU ? TW_CPU : TW_CUDA);
@@ -128,6 +161,11 @@ tw_status tw_context_create(const tw_context_options *options, tw_context **resu
         status = open_backend(context, TW_CPU);
     if (status != TW_OK) {
         twi_host_release(context, context);
+        return status;
+    }
+    status = open_others(context, options);
+    if (status != TW_OK) {
+        tw_context_destroy(context);
         return status;
     }
     *result = context;
@@ -140,6 +178,9 @@ void tw_context_destroy(tw_context *context)
         return;
     twi_drop_kept(context);
     twi_wisdom_free(context);
+    for (int i = 0; i < context->other_count; i++)
+        tw_context_destroy(context->others[i]);
+    twi_host_release(context, context->others);
     context->backend->close(context);
     twi_host_release(context, context);
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/group.h"
 #include "core/wisdom.h"
 
 tw_status twi_plan_scratch(tw_plan *plan, size_t bytes)
@@ -77,17 +78,8 @@ static tw_status measured_variant(tw_context *context, const tw_problem *problem
     return TW_OK;
 }
 
-tw_status tw_plan_create(tw_context *context, const tw_problem *problem, const tw_plan_options *options,
-                         tw_plan **result)
+static tw_status check(const tw_context *context, const tw_problem *problem, const tw_plan_options *options)
 {
-    static const tw_plan_options none;
-    const twi_variant *variant = NULL;
-    void *memory = NULL;
-    if (!context || !problem || !result)
-        return twi_fail(TW_ERROR_ARGUMENT, "%s is NULL", !context ? "context" : !problem ? "problem" : "plan");
-    *result = NULL;
-    if (!options)
-        options = &none;
     TWI_TRY(twi_problem_check(problem));
     if (problem->memory == TW_DEVICE && context->backend->id != TW_CUDA)
         return twi_fail(TW_ERROR_ARGUMENT, "device images need a CUDA context, this one is on %s",
@@ -98,34 +90,56 @@ tw_status tw_plan_create(tw_context *context, const tw_problem *problem, const t
     if ((unsigned)options->planning >= TW_PLANNING_COUNT)
         return twi_fail(TW_ERROR_ARGUMENT, "planning %d is unknown: use TW_PLAN_ESTIMATE or TW_PLAN_MEASURE",
                         (int)options->planning);
-    tw_status status = TW_OK;
+    return TW_OK;
+}
+
+static tw_status find_variant(tw_context *context, const tw_problem *problem, const tw_plan_options *options,
+                              const twi_variant **variant)
+{
     if (options->variant)
-        status = named_variant(context, problem, options->variant, &variant);
-    else if (options->planning == TW_PLAN_MEASURE)
-        status = measured_variant(context, problem, &variant);
-    else
-        variant = twi_choose(context, problem);
-    if (status != TW_OK)
-        return status;
-    if (!variant)
+        return named_variant(context, problem, options->variant, variant);
+    if (options->planning == TW_PLAN_MEASURE)
+        return measured_variant(context, problem, variant);
+    *variant = twi_choose(context, problem);
+    if (!*variant)
         return twi_fail(TW_ERROR_UNSUPPORTED, "no variant of %s on %s does this problem", tw_op_name(problem->op),
                         tw_backend_name(context->backend->id));
+    return TW_OK;
+}
+
+/* All that the plan needs on its context's own device. */
+static tw_status settle(tw_plan *plan, const tw_plan_options *options)
+{
+    const tw_context *context = plan->context;
+    TWI_TRY(find_variant(plan->context, &plan->problem, options, &plan->variant));
+    TWI_TRY(take_copy(plan));
+    if (context->backend->prepare)
+        TWI_TRY(context->backend->prepare(plan));
+    return plan->variant->code->prepare ? plan->variant->code->prepare(plan) : TW_OK;
+}
+
+static tw_status create(tw_context *context, const tw_problem *problem, const tw_plan_options *options, bool one,
+                        tw_plan **result)
+{
+    static const tw_plan_options none;
+    void *memory = NULL;
+    if (!context || !problem || !result)
+        return twi_fail(TW_ERROR_ARGUMENT, "%s is NULL", !context ? "context" : !problem ? "problem" : "plan");
+    *result = NULL;
+    if (!options)
+        options = &none;
+    TWI_TRY(check(context, problem, options));
     TWI_TRY(twi_host_allocate(context, sizeof(tw_plan), &memory));
     tw_plan *plan = memory;
     *plan = (tw_plan){
         .context = context,
         .problem = *problem,
-        .variant = variant,
         .block_width = options->block_width,
         .block_height = options->block_height,
     };
-    status = keep_arrays(plan);
+    tw_status status = keep_arrays(plan);
     if (status == TW_OK)
-        status = take_copy(plan);
-    if (status == TW_OK && context->backend->prepare)
-        status = context->backend->prepare(plan);
-    if (status == TW_OK && variant->code->prepare)
-        status = variant->code->prepare(plan);
+        status = !one && twi_group_takes(context, problem) ? twi_group_create(plan, options) : settle(plan, options);
     if (status != TW_OK) {
         tw_plan_destroy(plan);
         return status;
@@ -134,13 +148,27 @@ tw_status tw_plan_create(tw_context *context, const tw_problem *problem, const t
     return TW_OK;
 }
 
+tw_status tw_plan_create(tw_context *context, const tw_problem *problem, const tw_plan_options *options,
+                         tw_plan **result)
+{
+    return create(context, problem, options, false, result);
+}
+
+tw_status twi_plan_create_one(tw_context *context, const tw_problem *problem, const tw_plan_options *options,
+                              tw_plan **result)
+{
+    return create(context, problem, options, true, result);
+}
+
 void tw_plan_destroy(tw_plan *plan)
 {
     if (!plan)
         return;
     tw_context *context = plan->context;
     const tw_memory_kind kind = context->backend->id == TW_CUDA ? TW_MEMORY_DEVICE : TW_MEMORY_HOST;
-    if (plan->variant->code->release)
+    if (plan->group)
+        twi_group_destroy(plan);
+    else if (plan->variant && plan->variant->code->release)
         plan->variant->code->release(plan);
     if (plan->scratch)
         context->backend->release(context, plan->scratch, kind);
@@ -190,10 +218,15 @@ static tw_status fits_whole(const tw_plan *plan, const tw_image *src, const tw_i
     return TW_OK;
 }
 
+static tw_status run(tw_plan *plan, const tw_image *src, const tw_image *dst, int64_t first)
+{
+    return plan->group ? twi_group_run(plan, src, dst, first) : plan->context->backend->run(plan, src, dst, first);
+}
+
 tw_status tw_plan_run(tw_plan *plan, const tw_image *src, const tw_image *dst)
 {
     TWI_TRY(fits_whole(plan, src, dst));
-    return plan->context->backend->run(plan, src, dst, 0);
+    return run(plan, src, dst, 0);
 }
 
 tw_status tw_plan_run_rows(tw_plan *plan, const tw_image *src, const tw_image *dst, int64_t first)
@@ -208,7 +241,7 @@ tw_status tw_plan_run_rows(tw_plan *plan, const tw_image *src, const tw_image *d
     if (plan->variant->code->whole && dst->height < height)
         return twi_fail(TW_ERROR_UNSUPPORTED, "variant %s of %s makes all %" PRId64 " rows at once, not %" PRId64,
                         plan->variant->name, tw_op_name(plan->problem.op), height, dst->height);
-    return plan->context->backend->run(plan, src, dst, first);
+    return run(plan, src, dst, first);
 }
 
 tw_status tw_plan_enqueue(tw_plan *plan, const tw_image *src, const tw_image *dst, void *stream)

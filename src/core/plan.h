@@ -128,6 +128,11 @@ struct tw_context {
     tw_plan *kept[TWI_KEPT_PLANS];
     unsigned next_kept;
     twi_wisdom *wisdom; /* what was measured or imported; NULL: nothing yet */
+    /* A context over several devices is one on the first of them that knows the others (group.c). */
+    tw_context **others;
+    int other_count;
+    bool rest_goes_on; /* when a device fails */
+    bool lost;         /* its device failed */
 };
 
 struct tw_plan {
@@ -139,8 +144,9 @@ struct tw_plan {
     void *scratch; /* of the back end's memory */
     void *copy;    /* in place: a copy of the source, copy_pitch bytes a row, of the back end's memory */
     int64_t copy_pitch;
-    void *arrays; /* copies of the problem's mask, column, footprint and table */
-    void *state;  /* the variant's own, freed by its release */
+    void *arrays;            /* copies of the problem's mask, column, footprint and table */
+    void *state;             /* the variant's own, freed by its release */
+    struct twi_group *group; /* shares of several devices (group.c); NULL: one device makes all */
 };
 
 /* One reason why `variant` does not do `problem` (as tw_variant_refuses), or NULL. */
@@ -162,6 +168,13 @@ tw_status twi_context_check(const tw_context *context);
 
 /* The Simple tier: runs the problem through a plan that the context makes once and keeps. */
 tw_status twi_run_kept(tw_context *context, const tw_problem *problem, const tw_image *src, const tw_image *dst);
+
+/* A plan of the context's own device, whatever others it has. */
+tw_status twi_plan_create_one(tw_context *context, const tw_problem *problem, const tw_plan_options *options,
+                              tw_plan **plan);
+
+/* A tally begins anew. */
+void twi_tally_clear(tw_tally *tally);
 
 /* Destroys the plans that the Simple tier keeps, so that the next calls choose again. */
 void twi_drop_kept(tw_context *context);

@@ -59,8 +59,8 @@ tw_status tw_tally_create(tw_context *context, const tw_problem *problem, tw_tal
         twi_host_release(context, memory);
         return status;
     }
-    memset(counts, 0, counts_of(problem) * sizeof *tally->counts);
     tally->counts = counts;
+    twi_tally_clear(tally);
     *result = tally;
     return TW_OK;
 }
@@ -73,6 +73,14 @@ void tw_tally_destroy(tw_tally *tally)
     tw_image_free(tally->context, &tally->found);
     twi_host_release(tally->context, tally->counts);
     twi_host_release(tally->context, tally);
+}
+
+void twi_tally_clear(tw_tally *tally)
+{
+    tally->row = 0;
+    tally->again = false;
+    memset(tally->totals, 0, sizeof tally->totals);
+    memset(tally->counts, 0, counts_of(&tally->problem) * sizeof *tally->counts);
 }
 
 bool tw_tally_wants(const tw_tally *tally)

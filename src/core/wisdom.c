@@ -341,5 +341,7 @@ tw_status tw_wisdom_import(tw_context *context, const char *text, size_t size)
     TWI_TRY(reserve(context, count));
     TWI_TRY(read_text(text, size, context->wisdom, &count));
     twi_drop_kept(context);
+    for (int i = 0; i < context->other_count; i++)
+        TWI_TRY(tw_wisdom_import(context->others[i], text, size));
     return TW_OK;
 }

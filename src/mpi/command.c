@@ -426,7 +426,8 @@ static twi_exit collect(tw_mpi *mpi, const tw_mpi_image *own, const tw_reduce_pa
 static twi_exit run_stats(tw_mpi *mpi, input *in, twi_stats *s)
 {
     const twi_args *args = s->args;
-    const tw_reduce_params params = {args->lines == TW_AXIS_COUNT ? TW_AXIS_ALL : args->lines, args->figures};
+    const tw_reduce_params params = {.axis = args->lines == TW_AXIS_COUNT ? TW_AXIS_ALL : args->lines,
+                                     .figures = args->figures};
     tw_mpi_image own = {.height = 0};
     twi_exit code = TWI_EXIT_DONE;
     if (mpi->rank == 0)

@@ -269,7 +269,7 @@ static tw_status make_rows(bench *b)
     b->plans = calloc(twi_variant_total, sizeof *b->plans);
     if (!b->result->rows || !b->variants || !b->plans)
         return twi_fail(TW_ERROR_MEMORY, "out of memory: %zu rows", twi_variant_total);
-    TWI_TRY(twi_prover_create(b->context->backend->id, b->context->device, &prover));
+    TWI_TRY(twi_prover_create(b->context->backend->id, &b->context->device, 0, &prover));
     tw_status status = twi_prover_load(prover, &which);
     for (size_t i = 0; i < twi_variant_total && status == TW_OK; i++) {
         const twi_variant *variant = &twi_variants[i];

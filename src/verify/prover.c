@@ -56,23 +56,26 @@ static tw_status grow_buffer(twi_prover *prover, buffer *b, size_t bytes)
     return TW_OK;
 }
 
-static tw_status open_context(tw_backend backend, int device, tw_context **context)
+static tw_status open_context(tw_backend backend, const int *devices, int count, tw_context **context)
 {
     tw_context_options options = tw_context_defaults();
     options.backend = backend;
-    options.device = backend == TW_CUDA ? device : 0;
+    options.device = devices[0];
+    options.devices = devices;
+    options.device_count = count;
     return tw_context_create(&options, context);
 }
 
-tw_status twi_prover_create(tw_backend backend, int device, twi_prover **result)
+tw_status twi_prover_create(tw_backend backend, const int *devices, int count, twi_prover **result)
 {
+    static const int first = 0;
     twi_prover *prover = calloc(1, sizeof *prover);
     *result = NULL;
     if (!prover)
         return twi_fail(TW_ERROR_MEMORY, "out of memory: the prover");
-    tw_status status = open_context(TW_CPU, 0, &prover->cpu);
+    tw_status status = open_context(TW_CPU, &first, 0, &prover->cpu);
     if (status == TW_OK && backend != TW_CPU) {
-        status = open_context(TW_CUDA, device, &prover->cuda);
+        status = open_context(TW_CUDA, devices, count, &prover->cuda);
         if (status == TW_ERROR_DEVICE && backend == TW_AUTO)
             status = TW_OK;
     }

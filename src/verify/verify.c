@@ -121,7 +121,7 @@ tw_status twi_verify(const twi_verify_request *request, twi_verify_result *resul
     twi_prover *prover = NULL;
     *result = (twi_verify_result){0};
     TWI_TRY(check_names(request));
-    TWI_TRY(twi_prover_create(request->backend, request->device, &prover));
+    TWI_TRY(twi_prover_create(request->backend, request->devices, request->device_count, &prover));
     tw_status status = TW_OK;
     for (int op = 0; op < TW_OP_COUNT && status == TW_OK; op++)
         if (request->op == TW_OP_COUNT || request->op == (tw_op)op)

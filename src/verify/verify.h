@@ -45,9 +45,9 @@ typedef struct twi_candidate {
 /* Working memory of a series of checks: contexts and buffers that grow. */
 typedef struct twi_prover twi_prover;
 
-/* `device` is the CUDA device's number. A CUDA context is made if backend is TW_CUDA (its absence is then the
-   error TW_ERROR_DEVICE) or TW_AUTO (where one works). */
-tw_status twi_prover_create(tw_backend backend, int device, twi_prover **prover);
+/* `devices`, `count`: as in tw_context_options, but that the first is named in any case. A CUDA context is made if
+   backend is TW_CUDA (its absence is then the error TW_ERROR_DEVICE) or TW_AUTO (where one works). */
+tw_status twi_prover_create(tw_backend backend, const int *devices, int count, twi_prover **prover);
 void twi_prover_destroy(twi_prover *prover);
 
 /* The prover's context on that back end, NULL if it has none. */
@@ -76,8 +76,9 @@ typedef struct twi_verify_request {
     tw_op op;             /* TW_OP_COUNT: every operation */
     const char *variants; /* names separated by commas; NULL: every one but the reference */
     tw_backend backend;   /* TW_AUTO: the CPU, and CUDA where it works */
-    int device;
-    int32_t block_width; /* as tw_plan_options; 0: the variant's own */
+    const int *devices;   /* CUDA's numbers */
+    int device_count;     /* more than one: a context over all of them; 0: the first alone */
+    int32_t block_width;  /* as tw_plan_options; 0: the variant's own */
     int32_t block_height;
     uint64_t seed;
     int64_t cases; /* random ones, beside the classic ones */

@@ -113,7 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static twi_prover *prover;
-    if (!prover && twi_prover_create(TW_CPU, 0, &prover) != TW_OK)
+    if (!prover && twi_prover_create(TW_CPU, &(const int){0}, 0, &prover) != TW_OK)
         abort();
     if (size > 0 && data[0] % 2 == 0)
         try_wild_descriptors(data + 1, size - 1);

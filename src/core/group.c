@@ -1,0 +1,381 @@
+/*
+ * Host images on several devices: each makes some rows of the result, from the pixels that they are made of (part.c),
+ * by a plan and in a thread of its own. The caller's thread works for the first device. Figures of a whole image are
+ * put together from each device's records of rows (tally.c). What has no parts runs on the first device alone.
+ */
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/group.h"
+
+typedef struct share {
+    tw_plan *plan;
+    tw_plan *squares; /* figures of a whole image: the second look */
+    tw_part part;
+    int64_t
+        first; /* rows of the result that it makes; of records that are added up, rows of the source; else columns */
+    int64_t last;
+    tw_image gathered; /* its source, where that is no rectangle of the image */
+    tw_image found;    /* records that are added up */
+    const struct run *run;
+    tw_status status;
+    char message[300]; /* of the failure: messages belong to threads */
+} share;
+
+/* What all shares of a run see. */
+typedef struct run {
+    const tw_image *src;
+    const tw_image *dst;
+    int64_t first; /* the result's row that is dst's first */
+    bool squares;
+} run;
+
+struct twi_group {
+    int count;
+    share *shares;
+    tw_tally *tally; /* figures of a whole image */
+    tw_plan_options options;
+    void *copy; /* in place: of the source, copy_pitch bytes a row */
+    int64_t copy_pitch;
+};
+
+static bool is_tally(const tw_problem *problem)
+{
+    return problem->op == TW_OP_HISTOGRAM || (problem->op == TW_OP_REDUCE && problem->axis == TW_AXIS_ALL);
+}
+
+static bool is_columns(const tw_problem *problem)
+{
+    return problem->op == TW_OP_REDUCE && problem->axis == TW_AXIS_Y;
+}
+
+static bool wants_squares(const tw_problem *problem)
+{
+    return problem->op == TW_OP_REDUCE && problem->axis == TW_AXIS_ALL &&
+           problem->figures & (TW_FIGURE_VAR | TW_FIGURE_STD);
+}
+
+int twi_members(tw_context *context, tw_context *members[TWI_MOST_DEVICES])
+{
+    int count = 0;
+    if (!context->lost)
+        members[count++] = context;
+    for (int i = 0; i < context->other_count; i++)
+        if (!context->others[i]->lost)
+            members[count++] = context->others[i];
+    return count;
+}
+
+bool twi_group_takes(const tw_context *context, const tw_problem *problem)
+{
+    const bool whole = problem->op == TW_OP_INTEGRAL || (problem->op == TW_OP_SCAN && problem->axis != TW_AXIS_X);
+    return context->other_count > 0 && problem->memory == TW_HOST && !whole &&
+           !(problem->op == TW_OP_REDUCE && problem->figures & TW_FIGURE_SQUARES);
+}
+
+/* ---- Cutting ------------------------------------------------------------------------------------- */
+
+/* How long the side is that is cut. */
+static int64_t length_of(const tw_problem *problem)
+{
+    int64_t width = 0;
+    int64_t height = 0;
+    twi_out_shape(problem, &width, &height);
+    return is_columns(problem) ? width : is_tally(problem) ? problem->height : height;
+}
+
+static tw_status cut(const struct twi_group *group, const tw_problem *problem, share *s)
+{
+    const int64_t count = s->last - s->first;
+    if (problem->op != TW_OP_REDUCE && problem->op != TW_OP_HISTOGRAM)
+        return tw_problem_part(problem, s->first, s->last, &s->part);
+    s->part = (tw_part){.problem = *problem, .count = 1};
+    if (is_columns(problem)) {
+        s->part.problem.width = count;
+        s->part.reads[0] = (tw_region){s->first, 0, count, problem->height};
+        return TW_OK;
+    }
+    s->part.problem.height = count;
+    s->part.reads[0] = (tw_region){0, s->first, problem->width, count};
+    return group->tally ? tw_tally_problem(group->tally, count, &s->part.problem) : TW_OK;
+}
+
+static tw_status make_share(struct twi_group *group, const tw_problem *problem, tw_context *context, share *s)
+{
+    int64_t width = 0;
+    int64_t height = 0;
+    TWI_TRY(cut(group, problem, s));
+    tw_problem *part = &s->part.problem;
+    TWI_TRY(twi_plan_create_one(context, part, &group->options, &s->plan));
+    if (s->part.count > 1)
+        TWI_TRY(tw_image_create(context, part->width, part->height, part->channels, part->type, TW_MEMORY_PINNED,
+                                &s->gathered));
+    if (!group->tally)
+        return TW_OK;
+    twi_out_shape(part, &width, &height);
+    TWI_TRY(tw_image_create(context, width, height, part->channels, part->out_type, TW_MEMORY_HOST, &s->found));
+    if (!wants_squares(problem))
+        return TW_OK;
+    tw_problem squares = *part;
+    squares.figures = TW_FIGURE_SQUARES;
+    return twi_plan_create_one(context, &squares, &group->options, &s->squares);
+}
+
+static tw_status make_shares(tw_plan *plan, tw_context *const *members, int count)
+{
+    struct twi_group *group = plan->group;
+    const tw_problem *problem = &plan->problem;
+    const int64_t length = length_of(problem);
+    void *memory = NULL;
+    group->count = (int)twi_min_i64(count, length);
+    TWI_TRY(twi_host_allocate(plan->context, (size_t)group->count * sizeof(share), &memory));
+    memset(memory, 0, (size_t)group->count * sizeof(share));
+    group->shares = memory;
+    if (is_tally(problem))
+        TWI_TRY(tw_tally_create(plan->context, problem, &group->tally));
+    for (int i = 0; i < group->count; i++) {
+        share *s = &group->shares[i];
+        s->first = length / group->count * i + length % group->count * i / group->count;
+        s->last = length / group->count * (i + 1) + length % group->count * (i + 1) / group->count;
+        TWI_TRY(make_share(group, problem, members[i], s));
+    }
+    plan->variant = group->shares[0].plan->variant;
+    return TW_OK;
+}
+
+static void drop_shares(tw_plan *plan)
+{
+    struct twi_group *group = plan->group;
+    for (int i = 0; group->shares && i < group->count; i++) {
+        share *s = &group->shares[i];
+        if (!s->plan)
+            continue;
+        tw_image_free(s->plan->context, &s->gathered);
+        tw_image_free(s->plan->context, &s->found);
+        tw_plan_destroy(s->squares);
+        tw_plan_destroy(s->plan);
+    }
+    tw_tally_destroy(group->tally);
+    twi_host_release(plan->context, group->shares);
+    group->tally = NULL;
+    group->shares = NULL;
+}
+
+/* On the devices that work. */
+static tw_status share_out(tw_plan *plan)
+{
+    tw_context *members[TWI_MOST_DEVICES];
+    const int count = twi_members(plan->context, members);
+    if (count == 0)
+        return twi_fail(TW_ERROR_DEVICE, "none of the context's devices works any more");
+    return make_shares(plan, members, count);
+}
+
+/* In place a device would find its neighbours' results among the pixels that it reads. */
+static tw_status take_copy(const tw_plan *plan)
+{
+    const tw_problem *problem = &plan->problem;
+    int64_t bytes = 0;
+    if (!problem->in_place)
+        return TW_OK;
+    if (!twi_mul_i64(problem->width, problem->channels * (int64_t)tw_type_size(problem->type),
+                     &plan->group->copy_pitch) ||
+        !twi_mul_i64(plan->group->copy_pitch, problem->height, &bytes))
+        return twi_fail(TW_ERROR_LIMIT, "an image of %" PRId64 "x%" PRId64 " pixels cannot be counted in bytes",
+                        problem->width, problem->height);
+    return twi_host_allocate(plan->context, (size_t)bytes, &plan->group->copy);
+}
+
+tw_status twi_group_create(tw_plan *plan, const tw_plan_options *options)
+{
+    void *memory = NULL;
+    TWI_TRY(twi_host_allocate(plan->context, sizeof(struct twi_group), &memory));
+    plan->group = memory;
+    *plan->group = (struct twi_group){.options = *options};
+    TWI_TRY(share_out(plan));
+    if (options->variant) /* the caller's text need not last */
+        plan->group->options.variant = plan->variant->name;
+    return take_copy(plan);
+}
+
+void twi_group_destroy(tw_plan *plan)
+{
+    if (!plan->group)
+        return;
+    drop_shares(plan);
+    twi_host_release(plan->context, plan->group->copy);
+    twi_host_release(plan->context, plan->group);
+    plan->group = NULL;
+}
+
+/* ---- Runs ---------------------------------------------------------------------------------------- */
+
+static void copy_rows(const tw_image *src, const tw_image *dst)
+{
+    const size_t row = (size_t)src->width * (size_t)src->channels * tw_type_size(src->type);
+    for (int64_t y = 0; y < src->height; y++)
+        memcpy((char *)dst->data + y * dst->pitch, (const char *)src->data + y * src->pitch, row);
+}
+
+/* The share's source: a view of the image, or its regions put together. */
+static tw_status find_source(const share *s, tw_image *source)
+{
+    int64_t y = 0;
+    for (int32_t i = 0; i < s->part.count; i++) {
+        const tw_region *read = &s->part.reads[i];
+        TWI_TRY(tw_image_view(s->run->src, read->x, read->y, read->width, read->height, source));
+        if (s->part.count > 1) {
+            tw_image place;
+            TWI_TRY(tw_image_view(&s->gathered, 0, y, read->width, read->height, &place));
+            copy_rows(source, &place);
+        }
+        y += read->height;
+    }
+    if (s->part.count > 1)
+        *source = s->gathered;
+    return TW_OK;
+}
+
+/* Records name places of the part. */
+static void move_places(const share *s, unsigned figures, const tw_image *dst, int64_t right, int64_t down)
+{
+    for (int64_t y = 0; y < dst->height; y++) {
+        tw_stats *row = (tw_stats *)(void *)((char *)dst->data + y * dst->pitch);
+        for (int64_t i = 0; i < dst->width * s->part.problem.channels; i++) {
+            row[i].argmin_x += figures & TW_FIGURE_ARGMIN ? right : 0;
+            row[i].argmin_y += figures & TW_FIGURE_ARGMIN ? down : 0;
+            row[i].argmax_x += figures & TW_FIGURE_ARGMAX ? right : 0;
+            row[i].argmax_y += figures & TW_FIGURE_ARGMAX ? down : 0;
+        }
+    }
+}
+
+static tw_status run_share(const share *s)
+{
+    const run *r = s->run;
+    const tw_problem *problem = &s->part.problem;
+    const int64_t first = twi_max_i64(s->first, r->first);
+    const int64_t last = twi_min_i64(s->last, r->first + r->dst->height);
+    tw_image source;
+    tw_image rows;
+    if (s->found.data) {
+        TWI_TRY(find_source(s, &source));
+        return tw_plan_run(r->squares ? s->squares : s->plan, &source, &s->found);
+    }
+    if (problem->op == TW_OP_REDUCE && problem->axis == TW_AXIS_Y) {
+        TWI_TRY(find_source(s, &source));
+        TWI_TRY(tw_image_view(r->dst, s->first, 0, s->last - s->first, 1, &rows));
+        TWI_TRY(tw_plan_run(s->plan, &source, &rows));
+        move_places(s, problem->figures, &rows, s->first, 0);
+        return TW_OK;
+    }
+    if (first >= last)
+        return TW_OK;
+    TWI_TRY(find_source(s, &source));
+    TWI_TRY(tw_image_view(r->dst, 0, first - r->first, r->dst->width, last - first, &rows));
+    TWI_TRY(tw_plan_run_rows(s->plan, &source, &rows, s->part.first + first - s->first));
+    if (problem->op == TW_OP_REDUCE)
+        move_places(s, problem->figures, &rows, 0, s->first);
+    return TW_OK;
+}
+
+static void *work(void *argument)
+{
+    share *s = argument;
+    s->status = run_share(s);
+    if (s->status != TW_OK)
+        (void)snprintf(s->message, sizeof s->message, "%s", tw_error_message());
+    return NULL;
+}
+
+/* The first failure, with the device that it came from. */
+static tw_status failure_of(const struct twi_group *group)
+{
+    for (int i = 0; i < group->count; i++) {
+        const share *s = &group->shares[i];
+        const tw_context *context = s->plan->context;
+        if (s->status == TW_ERROR_DEVICE)
+            return twi_fail(s->status, "%s device %d: %s", tw_backend_name(context->backend->id), context->device,
+                            s->message);
+        if (s->status != TW_OK)
+            return twi_fail(s->status, "%s", s->message);
+    }
+    return TW_OK;
+}
+
+static tw_status run_shares(const struct twi_group *group, const run *r)
+{
+    pthread_t threads[TWI_MOST_DEVICES];
+    bool started[TWI_MOST_DEVICES] = {false};
+    for (int i = 0; i < group->count; i++) {
+        group->shares[i].run = r;
+        started[i] = i > 0 && pthread_create(&threads[i], NULL, work, &group->shares[i]) == 0;
+    }
+    for (int i = 0; i < group->count; i++)
+        if (!started[i]) /* the first, and those that the system has no thread for */
+            (void)work(&group->shares[i]);
+    for (int i = 0; i < group->count; i++)
+        if (started[i])
+            (void)pthread_join(threads[i], NULL);
+    return failure_of(group);
+}
+
+/* A look of all devices at their rows, whose records are added up. */
+static tw_status look(const struct twi_group *group, const run *r)
+{
+    TWI_TRY(run_shares(group, r));
+    for (int i = 0; i < group->count; i++) {
+        const share *s = &group->shares[i];
+        TWI_TRY(tw_tally_add_found(group->tally, s->last - s->first, &s->found));
+    }
+    return TW_OK;
+}
+
+static tw_status run_tally(const struct twi_group *group, run *r)
+{
+    twi_tally_clear(group->tally);
+    TWI_TRY(look(group, r));
+    if (tw_tally_wants(group->tally)) {
+        r->squares = true;
+        for (int i = 0; i < group->count; i++) {
+            const share *s = &group->shares[i];
+            tw_problem problem;
+            TWI_TRY(tw_tally_problem(group->tally, s->last - s->first, &problem));
+            memcpy(s->squares->problem.about, problem.about, sizeof problem.about);
+        }
+        TWI_TRY(look(group, r));
+    }
+    return tw_tally_finish(group->tally, r->dst);
+}
+
+/* Whether shares may be made anew, without the devices that failed. */
+static bool loses_devices(const tw_plan *plan)
+{
+    bool lost = false;
+    for (int i = 0; i < plan->group->count && plan->context->rest_goes_on; i++) {
+        const share *s = &plan->group->shares[i];
+        if (s->status == TW_ERROR_DEVICE)
+            lost = s->plan->context->lost = true;
+    }
+    return lost;
+}
+
+tw_status twi_group_run(tw_plan *plan, const tw_image *src, const tw_image *dst, int64_t first)
+{
+    tw_image source = *src;
+    if (src->data == dst->data) {
+        source.data = plan->group->copy;
+        source.pitch = plan->group->copy_pitch;
+        copy_rows(src, &source);
+    }
+    for (;;) {
+        run r = {&source, dst, first, false};
+        const tw_status status = plan->group->tally ? run_tally(plan->group, &r) : run_shares(plan->group, &r);
+        if (status != TW_ERROR_DEVICE || !loses_devices(plan))
+            return status;
+        drop_shares(plan);
+        TWI_TRY(share_out(plan));
+    }
+}

@@ -1,0 +1,177 @@
+/* Contexts over several devices: three of the CPU's stand for as many GPUs. */
+#include "testing.h"
+
+#include "core/group.h"
+#include "verify/verify.h"
+
+static const int three[] = {0, 0, 0};
+
+static tw_context *open_three(tw_backend backend)
+{
+    tw_context_options options = tw_context_defaults();
+    tw_context *context = NULL;
+    options.backend = backend;
+    options.threads = 3;
+    options.devices = three;
+    options.device_count = 3;
+    assert_ok(tw_context_create(&options, &context));
+    return context;
+}
+
+/* ---- The same bytes ------------------------------------------------------------------------------ */
+
+static tw_context *devices;
+
+static tw_status solve_on_three(const twi_candidate *self, tw_context *context, const tw_problem *problem,
+                                const tw_image *src, const tw_image *dst)
+{
+    tw_plan *plan = NULL;
+    (void)self;
+    (void)context;
+    TWI_TRY(tw_plan_create(devices, problem, NULL, &plan));
+    tw_status status = tw_plan_run(plan, src, dst);
+    if (status == TW_OK && !problem->in_place)
+        status = tw_plan_run(plan, src, dst);
+    tw_plan_destroy(plan);
+    return status;
+}
+
+static void three_devices_give_the_bytes_of_one(void **state)
+{
+    const twi_candidate candidate = {.name = "three", .solve = solve_on_three};
+    twi_prover *prover = NULL;
+    (void)state;
+    devices = open_three(TW_CPU);
+    assert_ok(twi_prover_create(TW_CPU, three, 0, &prover));
+    for (int op = 0; op < TW_OP_COUNT; op++) {
+        for (int64_t i = 0; i < 60; i++) {
+            char why[512];
+            twi_case which;
+            twi_make_case((tw_op)op, 3, i, &which);
+            assert_ok(twi_prover_load(prover, &which));
+            if (!twi_prover_check(prover, &candidate, why, sizeof why))
+                fail_msg("%s", why);
+        }
+    }
+    twi_prover_destroy(prover);
+    tw_context_destroy(devices);
+}
+
+static void rows_of_a_result_are_shared_as_well(void **state)
+{
+    tw_context *context = open_three(TW_CPU);
+    picture src = make_picture(40, 30, 1, TW_U8, 0);
+    picture whole = make_picture(40, 30, 1, TW_U8, 0);
+    picture some = make_picture(40, 30, 1, TW_U8, 0);
+    const tw_box_params params = box_params(5, 7, TW_BORDER_WRAP);
+    tw_plan *plan = NULL;
+    tw_problem problem;
+    tw_image expected;
+    tw_image got;
+    (void)state;
+    fill_random(&src.image, 4);
+    assert_ok(tw_box_problem(&src.image, &whole.image, &params, &problem));
+    assert_ok(tw_plan_create(context, &problem, NULL, &plan));
+    assert_ok(tw_plan_run(plan, &src.image, &whole.image));
+    for (int64_t first = 0; first < 30; first++) {
+        for (int64_t rows = 1; rows <= 30 - first; rows++) {
+            assert_ok(tw_image_view(&whole.image, 0, first, 40, rows, &expected));
+            assert_ok(tw_image_view(&some.image, 0, 0, 40, rows, &got));
+            assert_ok(tw_plan_run_rows(plan, &src.image, &got, first));
+            assert_true(same_pixels(&expected, &got));
+        }
+    }
+    tw_plan_destroy(plan);
+    tw_context_destroy(context);
+    free_picture(&src);
+    free_picture(&whole);
+    free_picture(&some);
+}
+
+/* ---- Devices that fail ---------------------------------------------------------------------------- */
+
+static tw_status broken_run(tw_plan *plan, const tw_image *src, const tw_image *dst, int64_t first)
+{
+    (void)plan;
+    (void)src;
+    (void)dst;
+    (void)first;
+    return twi_fail(TW_ERROR_DEVICE, "it has fallen off the bus");
+}
+
+/* Runs a box on devices of which those in the set fail. */
+static tw_status run_with_broken(tw_context *context, unsigned broken, picture *dst)
+{
+    twi_backend bad = *context->backend;
+    const twi_backend *good = context->backend;
+    picture src = make_picture(50, 20, 1, TW_U8, 0);
+    tw_status status = TW_OK;
+    bad.run = broken_run;
+    fill_random(&src.image, 8);
+    context->backend = broken & 1 ? &bad : good;
+    for (int i = 0; i < context->other_count; i++)
+        context->others[i]->backend = broken & 2u << i ? &bad : good;
+    status = tw_box(context, &src.image, &dst->image, NULL);
+    context->backend = good;
+    for (int i = 0; i < context->other_count; i++)
+        context->others[i]->backend = good;
+    free_picture(&src);
+    return status;
+}
+
+static void a_failing_device_ends_the_call_or_the_rest_go_on(void **state)
+{
+    picture whole = make_picture(50, 20, 1, TW_U8, 0);
+    (void)state;
+    tw_context *context = open_three(TW_CPU);
+    assert_ok(run_with_broken(context, 0, &whole));
+    assert_refused(run_with_broken(context, 2, &whole), TW_ERROR_DEVICE, "device 0: it has fallen off the bus");
+    tw_context_destroy(context);
+    for (unsigned broken = 1; broken < 7; broken++) {
+        picture rest = make_picture(50, 20, 1, TW_U8, 0);
+        context = open_three(TW_AUTO);
+        assert_ok(run_with_broken(context, broken, &rest));
+        assert_true(same_pixels(&whole.image, &rest.image));
+        assert_ok(run_with_broken(context, 0, &rest)); /* and stay without them */
+        assert_true(same_pixels(&whole.image, &rest.image));
+        tw_context_destroy(context);
+        free_picture(&rest);
+    }
+    context = open_three(TW_AUTO);
+    assert_refused(run_with_broken(context, 7, &whole), TW_ERROR_DEVICE, "none of the context's devices works");
+    tw_context_destroy(context);
+    free_picture(&whole);
+}
+
+/* ---- Misuse -------------------------------------------------------------------------------------- */
+
+static void wrong_lists_of_devices_are_named(void **state)
+{
+    static const int wrong[] = {0, -1};
+    static const int many[] = {0, 9};
+    tw_context_options options = tw_context_defaults();
+    tw_context *context = NULL;
+    (void)state;
+    options.backend = TW_CPU;
+    options.device_count = 2;
+    assert_refused(tw_context_create(&options, &context), TW_ERROR_ARGUMENT, "device count 2 without devices");
+    options.devices = wrong;
+    assert_refused(tw_context_create(&options, &context), TW_ERROR_ARGUMENT, "device -1");
+    options.devices = many;
+    assert_refused(tw_context_create(&options, &context), TW_ERROR_DEVICE, "CPU device 9");
+    options.device_count = TWI_MOST_DEVICES + 1;
+    assert_refused(tw_context_create(&options, &context), TW_ERROR_ARGUMENT, "device count 65");
+    options.device_count = -1;
+    assert_refused(tw_context_create(&options, &context), TW_ERROR_ARGUMENT, "device count -1");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(three_devices_give_the_bytes_of_one),
+        cmocka_unit_test(rows_of_a_result_are_shared_as_well),
+        cmocka_unit_test(a_failing_device_ends_the_call_or_the_rest_go_on),
+        cmocka_unit_test(wrong_lists_of_devices_are_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
