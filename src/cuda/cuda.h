@@ -336,7 +336,7 @@ typedef struct twi_cuda_herk {
 } twi_cuda_herk;
 extern const twi_cuda_herk twi_cuda_extreme_herk[TWI_CUDA_HERKS];
 enum {
-    TWI_CUDA_HERK_SHARED = 8 * (2 * 8 * (256 + 256 / 8) + 96) + 24 * 256 + 4 * 8 * 288,
+    TWI_CUDA_HERK_SHARED = 8 * 2 * (8 * (256 + 256 / 8) + 96) + 24 * 256 + 8 * 2 * 1024,
     TWI_CUDA_HERK_GROUP = 4 * 256
 }; /* bytes */
 

@@ -67,7 +67,7 @@ static int32_t looks(const tw_problem *problem)
 static double cost_direct(const tw_context *context, const tw_problem *problem)
 {
     (void)context;
-    return cost_per_position(problem, 0.002, 0.0003 * looks(problem));
+    return cost_per_position(problem, 0.011, 0.00074 * looks(problem));
 }
 
 static tw_status prepare_direct(tw_plan *plan)
@@ -133,7 +133,7 @@ static const char *refuses_tiled(const tw_context *context, const tw_problem *pr
 static double cost_tiled(const tw_context *context, const tw_problem *problem)
 {
     (void)context;
-    return cost_per_position(problem, 0.005, 0.0002);
+    return cost_per_position(problem, 0.017, 0.00052);
 }
 
 static tw_status shape_tiled(const tw_plan *plan, twi_cuda_shape *shape)

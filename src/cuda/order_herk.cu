@@ -8,264 +8,16 @@
  * A block of 256 threads marches down a strip, 16 rows a step, in two roles with one barrier between them:
  *   down:    a thread makes the extremes of 4 columns, 4 pixels a word, and writes them to shared memory. The rows
  *            that the group leaves behind are loaded a second time, from the cache.
- *   across:  a warp takes two of the step's rows, a thread 32 neighbouring outputs of both.
+ *   across:  a warp takes two of the step's rows, a thread 32 neighbouring outputs of both. They pass through shared
+ *            memory once more, so that neighbouring threads store neighbouring pieces.
+ *
  * Pixels are compared two at a time in the high bytes of a word's halves: what lies below them decides between equal
  * ones only. Down the two are columns, across they are rows, so that neither needs a shift.
+ *
+ * What bounds the kernel is the pipe that both extremes and integer additions run on: where it can, it leaves addresses
+ * to others.
  */
-#include "cuda/march.cuh"
-
-enum {
-    THREADS = 256,
-    COLUMNS = 4 * THREADS,         /* that a block has extremes of: the strip and what its windows reach beside it */
-    STEP = 16,                     /* rows */
-    PAIRS = STEP / 2,              /* rows of shared memory: two of the image each, a warp's work */
-    OUTPUTS = 32,                  /* of a thread, in each of two rows */
-    SLOTS = THREADS + THREADS / 8, /* of a row: two words, four columns of two rows; one in nine is unused, ... */
-    BEHIND = 96,                   /* and more behind the last: reads run over the end; what they get is not used */
-    ROOM = 32 * (OUTPUTS / 4 + 1), /* words that a warp keeps a row of outputs in, */
-    CAREFUL = OUTPUTS / 4          /* and its threads the words of so many rows */
-};
-
-/* ... so that threads that read slots 8 apart meet no bank twice. */
-TWI_DEVICE int slot_of(int column)
-{
-    const int group = column / 4;
-    return group + group / 8;
-}
-
-template <bool HIGHEST> TWI_DEVICE uint32_t better(uint32_t a, uint32_t b)
-{
-    return HIGHEST ? __vmaxu2(a, b) : __vminu2(a, b);
-}
-
-template <bool HIGHEST> TWI_DEVICE uint32_t better(uint32_t a, uint32_t b, uint32_t c)
-{
-    return HIGHEST ? __vimax3_u16x2(a, b, c) : __vimin3_u16x2(a, b, c);
-}
-
-/* Four columns as two pairs: 0 and 2, 1 and 3. */
-struct four {
-    uint32_t even;
-    uint32_t odd;
-};
-
-TWI_DEVICE four split(uint32_t word)
-{
-    return {word << 8, word};
-}
-
-TWI_DEVICE uint32_t joined(four x)
-{
-    return __byte_perm(x.even, x.odd, 0x7351);
-}
-
-template <bool HIGHEST> TWI_DEVICE four better(four a, four b)
-{
-    return {better<HIGHEST>(a.even, b.even), better<HIGHEST>(a.odd, b.odd)};
-}
-
-template <bool HIGHEST> TWI_DEVICE four better(four a, four b, four c)
-{
-    return {better<HIGHEST>(a.even, b.even, c.even), better<HIGHEST>(a.odd, b.odd, c.odd)};
-}
-
-/* ---- Loading a thread's 4 columns ---------------------------------------------------------------------- */
-
-/* Where four columns at the image's edge lie: by any border's rule, they are pixels of two words of a row. A thread
-   keeps its own in shared memory: only blocks at the edge need them. */
-struct columns {
-    int32_t x;       /* the first of the four */
-    int32_t word[2]; /* bytes from the row's begin */
-    uint32_t select; /* which bytes of both */
-    uint32_t mask;   /* those that are pixels, and what the others are */
-    uint32_t fill;
-};
-
-TWI_DEVICE uint32_t four_values(const twi_cuda_box &box)
-{
-    return (uint8_t)box.value * 0x01010101u;
-}
-
-TWI_DEVICE columns find_columns(const twi_cuda_box &box, int32_t x)
-{
-    columns c = {x, {-1, -1}, 0, 0, 0};
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-        const int32_t from = (int32_t)near_index(x + i, box.width, box.border);
-        const int32_t word = from & ~3;
-        if (from < 0)
-            continue;
-        if (c.word[0] < 0)
-            c.word[0] = word;
-        if (word != c.word[0])
-            c.word[1] = word;
-        c.select |= (uint32_t)(from % 4 + (word == c.word[0] ? 0 : 4)) << (4 * i);
-        c.mask |= 0xffu << (8 * i);
-    }
-    c.word[0] = c.word[0] < 0 ? 0 : c.word[0];
-    c.word[1] = c.word[1] < 0 ? c.word[0] : c.word[1];
-    c.fill = four_values(box) & ~c.mask;
-    return c;
-}
-
-TWI_DEVICE bool rows_aligned(const twi_cuda_box &box)
-{
-    return ((uintptr_t)box.src | (uintptr_t)box.src_pitch) % 4 == 0;
-}
-
-/* A word at any address, in one load where rows are aligned. */
-TWI_DEVICE uint32_t load_word(bool aligned, const uint8_t *place)
-{
-    const uint32_t *words = (const uint32_t *)((uintptr_t)place & ~(uintptr_t)3);
-    const uint32_t low = __ldg(words);
-    const uint32_t high = aligned ? 0 : __ldg(words + 1);
-    return __funnelshift_r(low, high, (unsigned)(uintptr_t)place % 4 * 8);
-}
-
-/* Four columns from x on, pixel by pixel. */
-static __device__ __noinline__ uint32_t gather(const twi_cuda_box &box, const uint8_t *row, int32_t x)
-{
-    uint32_t word = 0;
-    for (int i = 0; i < 4; i++) {
-        const int64_t from = near_index(x + i, box.width, box.border);
-        word |= (uint32_t)(from < 0 ? (uint8_t)box.value : __ldg(row + from)) << (8 * i);
-    }
-    return word;
-}
-
-/* Words of CAREFUL rows that lie in the image, none of them its first or last. */
-TWI_DEVICE void load_beside(const uint8_t *row, int64_t pitch, bool aligned, const columns &c, uint32_t *words)
-{
-    uint32_t left[CAREFUL];
-    uint32_t right[CAREFUL];
-#pragma unroll
-    for (int k = 0; k < CAREFUL; k++, row += pitch) {
-        left[k] = load_word(aligned, row + c.word[0]);
-        right[k] = load_word(aligned, row + c.word[1]);
-    }
-#pragma unroll
-    for (int k = 0; k < CAREFUL; k++)
-        words[k] = (__byte_perm(left[k], right[k], c.select) & c.mask) | c.fill;
-}
-
-/* Words of CAREFUL rows by the border's rule, row by row. Where words reach beyond a row's ends, they may leave the
-   image in its first and last row: there pixels are read one by one. */
-TWI_DEVICE void load_beyond(const twi_cuda_box &box, int64_t y, bool aligned, const columns &c, uint32_t *words)
-{
-    const bool ragged = !aligned || c.word[0] + 4 > box.width || c.word[1] + 4 > box.width;
-    uint32_t left[CAREFUL];
-    uint32_t right[CAREFUL];
-    uint32_t outside = 0; /* a bit a row */
-    uint32_t risky = 0;
-#pragma unroll
-    for (int k = 0; k < CAREFUL; k++) {
-        const int64_t from = near_index(y + k, box.height, box.border);
-        const bool apart = (!aligned && from == 0) || (ragged && from == box.height - 1);
-        const uint8_t *row = (const uint8_t *)box.src + (from < 0 || apart ? box.height / 2 : from) * box.src_pitch;
-        outside |= (uint32_t)(from < 0) << k;
-        risky |= (uint32_t)apart << k;
-        left[k] = load_word(aligned, row + c.word[0]);
-        right[k] = load_word(aligned, row + c.word[1]);
-    }
-#pragma unroll
-    for (int k = 0; k < CAREFUL; k++)
-        words[k] = outside >> k & 1 ? four_values(box) : (__byte_perm(left[k], right[k], c.select) & c.mask) | c.fill;
-#pragma unroll 1
-    for (int k = 0; risky; k++, risky >>= 1)
-        if (risky & 1)
-            words[k] =
-                gather(box, (const uint8_t *)box.src + near_index(y + k, box.height, box.border) * box.src_pitch, c.x);
-}
-
-/* A function of its own, so that it does not lie between instructions that all blocks need. */
-static __device__ __noinline__ void load_carefully(const twi_cuda_box &box, int64_t y, const columns *place,
-                                                   uint32_t *words)
-{
-    const columns c = *place;
-    const bool aligned = rows_aligned(box);
-    if (y > 0 && y + CAREFUL < box.height)
-        load_beside((const uint8_t *)box.src + y * box.src_pitch, box.src_pitch, aligned, c, words);
-    else
-        load_beyond(box, y, aligned, c, words);
-}
-
-/* Where the word that begins with a column lies in a row; columns outside that are no copies of a word have any. */
-TWI_DEVICE uint32_t word_of(const twi_cuda_box &box, int64_t column)
-{
-    const int64_t from = box.border == TWI_WRAP ? near_index(column, box.width, box.border) : column;
-    return from < 0 ? 0 : (uint32_t)(from < box.width ? from : box.width - 1) & ~3u;
-}
-
-/* ---- Columns outside the image ------------------------------------------------------------------------- */
-
-/* By most borders' rule they are copies of columns inside, or one value. What is made of them is so, too: a block that
-   has the columns they are copies of copies their extremes in shared memory, and need not know the border before. */
-struct outside {
-    int64_t first; /* the image's column that the block's first is */
-    int before;    /* how many of the block's lie before the image */
-    int after;     /* the first that lies behind it, */
-    int end;       /* and behind the last that is read */
-};
-
-TWI_DEVICE outside find_outside(const twi_cuda_box &box, int64_t first, int end)
-{
-    outside o;
-    o.first = first;
-    o.before = first < 0 ? (int)-first : 0;
-    o.after = box.width - first < end ? (int)(box.width - first) : end;
-    o.end = end;
-    return o;
-}
-
-/* Whether the block has all columns that those outside are copies of. */
-TWI_DEVICE bool has_copied(const twi_cuda_box &box, const outside &o)
-{
-    if (box.border == TWI_ZERO || box.border == TWI_CONSTANT || (o.before == 0 && o.after == o.end))
-        return true;
-    const int64_t nearest = 2 * box.width - 2 - (o.first + o.end - 1); /* the farthest left that is copied */
-    return box.border != TWI_WRAP && o.before < COLUMNS / 2 && (o.after == o.end || nearest > o.first);
-}
-
-/* Where the two bytes of a column, of both rows, lie in a row of shared memory: two apart. */
-TWI_DEVICE int byte_of(int column)
-{
-    return 8 * slot_of(column) + 4 * (column % 2) + column / 2 % 2;
-}
-
-TWI_DEVICE void copy_outside(const twi_cuda_box &box, const outside &o, uint2 *step)
-{
-    uint8_t *row = (uint8_t *)(step + threadIdx.x % PAIRS * SLOTS);
-#pragma unroll 1
-    for (int i = threadIdx.x / PAIRS; i < o.before + o.end - o.after; i += THREADS / PAIRS) {
-        const int column = i < o.before ? i : o.after + i - o.before;
-        const int64_t from = near_index(o.first + column, box.width, box.border);
-        const uint8_t *source = row + byte_of((int)(from - o.first));
-        uint8_t *place = row + byte_of(column);
-        place[0] = from < 0 ? (uint8_t)box.value : source[0];
-        place[2] = from < 0 ? (uint8_t)box.value : source[2];
-    }
-}
-
-/* ---- Shared memory -------------------------------------------------------------------------------------- */
-
-/* Two steps' rows, so that one barrier a step is enough; then each thread's columns; each warp's room for a row of
-   outputs; the extremes of groups between, a thread's are THREADS apart. */
-extern __shared__ __align__(16) uint2 lines[];
-
-TWI_DEVICE columns *places_of_block()
-{
-    return (columns *)(lines + 2 * PAIRS * SLOTS + BEHIND);
-}
-
-TWI_DEVICE uint32_t *rooms_of_block()
-{
-    return (uint32_t *)(places_of_block() + THREADS);
-}
-
-TWI_DEVICE uint32_t *ring_of_block()
-{
-    return rooms_of_block() + PAIRS * ROOM;
-}
+#include "cuda/herk.cuh"
 
 /* ---- Down ------------------------------------------------------------------------------------------------ */
 
@@ -278,33 +30,52 @@ template <int G, bool HIGHEST> TWI_DEVICE four extreme(const uint32_t *rows)
     return G % 2 ? all : better<HIGHEST>(all, split(rows[G - 1]));
 }
 
+/* Running extremes of G rows, from the last one up. */
+template <int G, bool HIGHEST> TWI_DEVICE void ends_of(const uint32_t *rows, four *ends)
+{
+    ends[G - 1] = split(rows[G - 1]);
+#pragma unroll
+    for (int k = G - 2; k >= 0; k--)
+        ends[k] = better<HIGHEST>(split(rows[k]), ends[k + 1]);
+}
+
 /* G = 1 is for windows of one row. */
 template <int G, bool HIGHEST> struct down {
-    uint32_t rows[G + STEP]; /* of the next outputs, and of the group after them */
-    uint32_t fresh[STEP];    /* the rows behind the first window */
-    bool plain;              /* the thread's columns are read as the aligned word at `at` of each row */
-    bool inside;             /* the block's columns, and 4 more on either side, lie in the image */
-    bool ragged;             /* some thread's word reaches beyond the row's end */
+    four ends[G];         /* of the next outputs' own group */
+    uint32_t rows[STEP];  /* of the groups after it */
+    uint32_t fresh[STEP]; /* the rows behind the first window */
+    bool plain;           /* the thread's columns are read as the word at `at` of each row; if that is no aligned */
+    bool shifted;         /* one, as the aligned one where it begins, the rest of which the next thread has */
+    bool ragged;          /* some thread's word reaches beyond the row's end */
     uint32_t at;
-    int between; /* groups of fresh rows before, whose extremes lie in shared memory */
-    int oldest;  /* of them: the next one takes its place */
+    uint32_t behind_warp; /* the word behind the last thread's */
+    uint32_t beyond;      /* that, shifted: of the row in `rows` with the thread's number, then of those in `fresh` */
+    int64_t pitch;        /* the image's, in registers of the thread */
+    int between;          /* groups of fresh rows before, whose extremes lie in shared memory */
+    int oldest;           /* of them: the next one takes its place */
 
-    /* STEP rows from y on. Nothing waits for the loads of a plain word. */
-    __device__ __forceinline__ void load(const twi_cuda_box &box, int64_t y, uint32_t *words)
+    /* Whether STEP rows from y on are read as words: one may not exist behind the last row. */
+    TWI_DEVICE_MEMBER bool are_words(const twi_cuda_box &box, int64_t y)
     {
-        const int64_t height = box.height - (ragged ? 1 : 0); /* a whole word may not exist behind the last row */
-        if (plain && y >= 0 && y + STEP <= height) {
+        return plain && y >= 0 && y + STEP <= box.height - (ragged ? 1 : 0);
+    }
+
+    /* STEP rows from y on. Nothing waits for the loads of words. */
+    TWI_DEVICE_MEMBER void load(const twi_cuda_box &box, int64_t y, uint32_t *words)
+    {
+        if (are_words(box, y)) {
             const uint8_t *row = (const uint8_t *)box.src + y * box.src_pitch + at;
+            if (shifted) {
 #pragma unroll
-            for (int k = 0; k < STEP; k++, row += box.src_pitch)
-                words[k] = __ldg((const uint32_t *)row);
-        } else if (inside && y >= 0 && y + STEP <= box.height) {
-            const uint8_t *row = (const uint8_t *)box.src + y * box.src_pitch + at;
+                for (int k = 0; k < STEP; k++, row += pitch)
+                    words[k] = __ldg(word_around(row));
+            } else {
 #pragma unroll
-            for (int k = 0; k < STEP; k++, row += box.src_pitch)
-                words[k] = load_word(false, row);
+                for (int k = 0; k < STEP; k++, row += pitch)
+                    words[k] = __ldg((const uint32_t *)row);
+            }
         } else {
-            uint32_t *loaded = rooms_of_block() + threadIdx.x / 32 * ROOM + threadIdx.x % 32 * (CAREFUL + 1);
+            uint32_t *loaded = (uint32_t *)room_of_warp(threadIdx.x / 32) + threadIdx.x % 32 * (CAREFUL + 1);
 #pragma unroll
             for (int k = 0; k < STEP; k++) {
                 if (k % CAREFUL == 0)
@@ -314,54 +85,96 @@ template <int G, bool HIGHEST> struct down {
         }
     }
 
-    __device__ __forceinline__ void push(four all)
+    /* What lies behind the warp's columns: row `number` of STEP from y on. */
+    TWI_DEVICE_MEMBER void load_beyond_warp(const twi_cuda_box &box, int64_t y, int number)
+    {
+        if (are_words(box, y))
+            beyond = __ldg(word_around((const uint8_t *)box.src + (y + number) * box.src_pitch + behind_warp));
+    }
+
+    /* Puts words together of STEP rows from y on. Thread `first` has what lies behind the warp in the first of them. */
+    TWI_DEVICE_MEMBER void join(const twi_cuda_box &box, int64_t y, int first, uint32_t *words)
+    {
+        if (!are_words(box, y))
+            return;
+        const unsigned address = (unsigned)(uintptr_t)box.src + (unsigned)y * (unsigned)box.src_pitch;
+#pragma unroll
+        for (int k = 0; k < STEP; k++) {
+            const uint32_t next = __shfl_down_sync(~0u, words[k], 1);
+            const uint32_t last = __shfl_sync(~0u, beyond, first + k);
+            words[k] = __funnelshift_r(words[k], threadIdx.x % 32 == 31 ? last : next,
+                                       8 * (address + k * (unsigned)box.src_pitch)); /* modulo 32 */
+        }
+    }
+
+    TWI_DEVICE_MEMBER void push(four all)
     {
         ring_of_block()[oldest * THREADS + threadIdx.x] = joined(all);
         oldest = oldest + 1 == between ? 0 : oldest + 1;
     }
 
+    TWI_DEVICE_MEMBER void load_now(const twi_cuda_box &box, int64_t y, uint32_t *words)
+    {
+        load(box, y, words);
+        if (shifted) {
+            load_beyond_warp(box, y, threadIdx.x % STEP);
+            join(box, y, 0, words);
+        }
+    }
+
     /* For outputs whose first window begins at row y. */
-    __device__ __forceinline__ void begin(const twi_cuda_box &box, int64_t y)
+    TWI_DEVICE_MEMBER void begin(const twi_cuda_box &box, int64_t y)
     {
         between = box.window_height / G - 1;
         oldest = 0;
 #pragma unroll 1
         for (int k = between; k > 0;) {
-            load(box, y + box.window_height - G * k, fresh);
+            load_now(box, y + box.window_height - G * k, fresh);
 #pragma unroll
             for (int i = 0; i < STEP / G; i++, k--)
                 if (k > 0)
                     push(extreme<G, HIGHEST>(fresh + G * i));
         }
-        load(box, y + G - STEP, rows + G); /* of which the last G are the first group */
+        load_now(box, y + G - STEP, rows); /* of which the last G are the first group */
+        ends_of<G, HIGHEST>(rows + STEP - G, ends);
         next(box, y - STEP);
     }
 
     /* Loads for the outputs after those whose first window begins at row y. */
-    __device__ __forceinline__ void next(const twi_cuda_box &box, int64_t y)
+    TWI_DEVICE_MEMBER void next(const twi_cuda_box &box, int64_t y)
     {
-#pragma unroll
-        for (int k = 0; k < G; k++)
-            rows[k] = rows[STEP + k];
-        load(box, y + STEP + G, rows + G);
+        load(box, y + STEP + G, rows);
         if constexpr (G > 1)
             load(box, y + STEP + box.window_height, fresh);
+        if (shifted)
+            load_beyond_warp(box, y + STEP + (threadIdx.x % 32 < STEP ? G : box.window_height), threadIdx.x % STEP);
+    }
+
+    /* Before the outputs whose first window begins at row y are made. */
+    TWI_DEVICE_MEMBER void arrive(const twi_cuda_box &box, int64_t y)
+    {
+        if (!shifted)
+            return;
+        join(box, y + G, 0, rows);
+        if constexpr (G > 1)
+            join(box, y + box.window_height, STEP, fresh);
     }
 
     /* The outputs of G rows, which begin at row `at` of the step. What the groups of fresh rows leave of the rows
        between, the next group holds. */
-    __device__ __forceinline__ void make(int at, four *out)
+    TWI_DEVICE_MEMBER void make(int at, four *out)
     {
-        const uint32_t *own = rows + at;
-        out[G - 1] = split(own[G - 1]);
+        four after[G];
+        ends_of<G, HIGHEST>(rows + at, after);
 #pragma unroll
-        for (int k = G - 2; k >= 0; k--)
-            out[k] = better<HIGHEST>(split(own[k]), out[k + 1]);
+        for (int k = 0; k < G; k++) {
+            out[k] = ends[k];
+            ends[k] = after[k];
+        }
         if constexpr (G == 1)
             return;
         const uint32_t *ring = ring_of_block() + threadIdx.x;
-        four middle =
-            better<HIGHEST>(extreme<G, HIGHEST>(own + G), split(ring[0]), split(ring[(between - 1) * THREADS]));
+        four middle = better<HIGHEST>(after[0], split(ring[0]), split(ring[(between - 1) * THREADS]));
 #pragma unroll 1
         for (int k = 1; k < between - 1; k++)
             middle = better<HIGHEST>(middle, split(ring[k * THREADS]));
@@ -378,14 +191,18 @@ template <int G, bool HIGHEST> struct down {
 
 /* ---- Across ---------------------------------------------------------------------------------------------- */
 
-/* N slots from number `first` on, counted from a thread's own; the same for all threads. */
-template <int N> TWI_DEVICE void read_slots(const uint2 *row, unsigned first, uint32_t *words)
+/* N slots from number `first` on, counted from a thread's own, which begin at the address `row` of shared memory.
+   `first` is the same for all threads, and so are the offsets: with addresses of 32 bits the compiler leaves them to
+   the pipe of what is common to a warp. */
+template <int N> TWI_DEVICE void read_slots(uint32_t row, unsigned first, uint32_t *words)
 {
 #pragma unroll
     for (unsigned k = 0; k < N; k++) {
-        const uint2 v = row[first + k + (first + k) / 8];
-        words[2 * k] = v.x;
-        words[2 * k + 1] = v.y;
+        const uint32_t at = row + (first + k + (first + k) / 8) * (unsigned)sizeof(uint2);
+        asm volatile("ld.shared.v2.u32 {%0,%1}, [%2];"
+                     : "=r"(words[2 * k]), "=r"(words[2 * k + 1])
+                     : "r"(at)
+                     : "memory");
     }
 }
 
@@ -406,12 +223,15 @@ template <int G, int K, bool HIGHEST> TWI_DEVICE uint32_t extreme_columns(const 
     return G % 2 ? all : better<HIGHEST>(all, column(words, K + G - 1));
 }
 
-/* Of each group, from group J on. */
-template <int G, bool HIGHEST, int J = 0> TWI_DEVICE void extreme_groups(const uint32_t *words, uint32_t *whole)
+/* Running extremes from the right, within each group from J on. */
+template <int G, int OWN, bool HIGHEST, int J = 0> TWI_DEVICE void extreme_ends(const uint32_t *own, uint32_t *out)
 {
     if constexpr (J < OUTPUTS / G) {
-        whole[J] = extreme_columns<G, G * J, HIGHEST>(words);
-        extreme_groups<G, HIGHEST, J + 1>(words, whole);
+        out[G * J + G - 1] = column(own, OWN + G * J + G - 1);
+#pragma unroll
+        for (int i = G - 2; i >= 0; i--)
+            out[G * J + i] = better<HIGHEST>(column(own, OWN + G * J + i), out[G * J + i + 1]);
+        extreme_ends<G, OWN, HIGHEST, J + 1>(own, out);
     }
 }
 
@@ -427,44 +247,41 @@ template <int N> TWI_DEVICE void next_groups(uint32_t *whole)
 
 /* The outputs from group J on. `before`: the extreme of the G columns before those behind the group's first window. */
 template <int G, int SKIP, bool HIGHEST, int J = 0>
-TWI_DEVICE void make_groups(const uint32_t *own, const uint32_t *behind, const uint32_t *between, uint32_t before,
-                            uint32_t *out)
+TWI_DEVICE void make_groups(const uint32_t *behind, const uint32_t *between, uint32_t before, uint32_t *out)
 {
     if constexpr (J < OUTPUTS / G) {
-        out[G * J + G - 1] = column(own, G * J + G - 1);
+        const uint32_t middle = better<HIGHEST>(between[J], before);
+        out[G * J] = better<HIGHEST>(out[G * J], middle);
+        before = column(behind, SKIP + G * (J + 1));
 #pragma unroll
-        for (int i = G - 2; i >= 0; i--)
-            out[G * J + i] = better<HIGHEST>(column(own, G * J + i), out[G * J + i + 1]);
-        if constexpr (G > 1) {
-            const uint32_t middle = better<HIGHEST>(between[J], before);
-            out[G * J] = better<HIGHEST>(out[G * J], middle);
-            before = column(behind, SKIP + G * (J + 1));
-#pragma unroll
-            for (int i = 1; i < G; i++) {
-                out[G * J + i] = better<HIGHEST>(out[G * J + i], middle, before);
-                before = better<HIGHEST>(before, column(behind, SKIP + G * (J + 1) + i));
-            }
+        for (int i = 1; i < G; i++) {
+            out[G * J + i] = better<HIGHEST>(out[G * J + i], middle, before);
+            before = better<HIGHEST>(before, column(behind, SKIP + G * (J + 1) + i));
         }
-        make_groups<G, SKIP, HIGHEST, J + 1>(own, behind, between, before, out);
+        make_groups<G, SKIP, HIGHEST, J + 1>(behind, between, before, out);
     }
 }
 
-/* The outputs of a thread whose slots begin at `row`. SKIP: the columns from a slot's begin to those behind the window.
- */
-template <int G, int SKIP, bool HIGHEST> TWI_DEVICE void across(const uint2 *row, int width, uint32_t *a, uint32_t *b)
+/* The outputs of a thread whose slots begin at `row`. OWN: the columns from a slot's begin to the first window; SKIP:
+   to those behind it. */
+template <int G, int OWN, int SKIP, bool HIGHEST>
+TWI_DEVICE void across(uint32_t row, int width, uint32_t *a, uint32_t *b)
 {
     constexpr int groups = OUTPUTS / G;
+    constexpr int own_slots = (OWN + OUTPUTS + 3) / 4;
     constexpr int slots = (SKIP + G + OUTPUTS + 3) / 4;
-    uint32_t own[OUTPUTS / 2];
-    uint32_t behind[2 * slots];
-    uint32_t whole[groups];
-    uint32_t between[groups];
-    uint32_t before = 0;
+    uint32_t own[2 * own_slots];
     uint32_t out[OUTPUTS];
-    read_slots<OUTPUTS / 4>(row, 0, own);
+    read_slots<own_slots>(row, 0, own);
+    extreme_ends<G, OWN, HIGHEST>(own, out);
     if constexpr (G > 1) {
-        read_slots<slots>(row, (unsigned)(width - G) / 4, behind);
-        extreme_groups<G, HIGHEST>(own, whole);
+        uint32_t behind[2 * slots];
+        uint32_t whole[groups];
+        uint32_t between[groups];
+        read_slots<slots>(row, (unsigned)(OWN + width - G) / 4, behind);
+#pragma unroll
+        for (int j = 0; j < groups; j++)
+            whole[j] = out[G * j];
         next_groups<groups>(whole);
 #pragma unroll
         for (int j = 0; j < groups; j++)
@@ -476,9 +293,8 @@ template <int G, int SKIP, bool HIGHEST> TWI_DEVICE void across(const uint2 *row
             for (int j = 0; j < groups; j++)
                 between[j] = better<HIGHEST>(between[j], whole[j]);
         }
-        before = extreme_columns<G, SKIP, HIGHEST>(behind);
+        make_groups<G, SKIP, HIGHEST>(behind, between, extreme_columns<G, SKIP, HIGHEST>(behind), out);
     }
-    make_groups<G, SKIP, HIGHEST>(own, behind, between, before, out);
 #pragma unroll
     for (int i = 0; i < OUTPUTS / 4; i++) {
         const uint32_t left = __byte_perm(out[4 * i], out[4 * i + 1], 0x7351);
@@ -488,84 +304,90 @@ template <int G, int SKIP, bool HIGHEST> TWI_DEVICE void across(const uint2 *row
     }
 }
 
-/* 32 outputs of a row at `place`, of which the first `count` exist; rows begin at multiples of 16. `whole`: all of both
-   threads' of a pair do. Such pairs exchange halves: each access then fills whole sectors of 32 bytes. */
-TWI_DEVICE void store(uint8_t *place, int count, bool whole, const uint32_t *words)
+/* `skips`: 4 OWN + SKIP, one of COUNT from FIRST on. */
+template <int G, bool HIGHEST, int FIRST = 0, int COUNT = 16>
+TWI_DEVICE void across_any(int skips, uint32_t row, int width, uint32_t *a, uint32_t *b)
 {
-    const bool right = threadIdx.x % 2;
-    uint32_t first[4]; /* of the left thread's outputs, and of the right one's */
-    uint32_t second[4];
-#pragma unroll
-    for (int k = 0; k < 4; k++) {
-        const uint32_t other = __shfl_xor_sync(~0u, right ? words[k] : words[4 + k], 1);
-        first[k] = right ? other : words[k];
-        second[k] = right ? words[4 + k] : other;
-    }
-    if (whole) {
-        *(uint4 *)(right ? place - 16 : place) = make_uint4(first[0], first[1], first[2], first[3]);
-        *(uint4 *)(right ? place + 16 : place + 32) = make_uint4(second[0], second[1], second[2], second[3]);
-    } else {
-        store_first<OUTPUTS / 4>(place, count, words);
-    }
+    if constexpr (COUNT == 1)
+        across<G, FIRST / 4, FIRST % 4, HIGHEST>(row, width, a, b);
+    else if (skips < FIRST + COUNT / 2)
+        across_any<G, HIGHEST, FIRST, COUNT / 2>(skips, row, width, a, b);
+    else
+        across_any<G, HIGHEST, FIRST + COUNT / 2, COUNT / 2>(skips, row, width, a, b);
 }
 
-/* A row's outputs of a warp, of which the first `count` exist, at any address: they pass through shared memory, so that
-   neighbouring threads store neighbouring aligned words. One word in nine of `room` is unused, against bank conflicts.
- */
-TWI_DEVICE void store_shifted(uint32_t *room, uint8_t *row, int count, const uint32_t *words)
+/* ---- Storing ---------------------------------------------------------------------------------------------- */
+
+/* Where a piece of a row of outputs lies in a warp's room: threads that write or read neighbouring ones meet no bank
+   twice. */
+TWI_DEVICE int place_of(int piece)
 {
-    constexpr int each = OUTPUTS / 4;
+    return piece ^ (piece / 8 & 1);
+}
+
+/* A thread's outputs of a row. */
+TWI_DEVICE void put_outputs(uint4 *room, const uint32_t *words)
+{
     const int lane = threadIdx.x % 32;
-    const int before = (int)((uintptr_t)row % 4); /* bytes of the first word that are not the row's */
 #pragma unroll
-    for (int k = 0; k < each; k++)
-        room[(each + 1) * lane + k] = words[k];
-    __syncwarp();
-#pragma unroll 1
-    for (int i = lane; 4 * i - before < count; i += 32) {
-        const uint32_t low = i > 0 ? room[i - 1 + (i - 1) / each] : 0;
-        const uint32_t high = i < 32 * each ? room[i + i / each] : 0;
-        const uint32_t word = __funnelshift_lc(low, high, 8 * before);
-        const int first = 4 * i - before;
-        if (first >= 0 && first + 4 <= count) {
-            *(uint32_t *)(row + first) = word;
-        } else {
-            for (int b = 0; b < 4; b++)
-                if (first + b >= 0 && first + b < count)
-                    row[first + b] = (uint8_t)(word >> (8 * b));
-        }
-    }
-    __syncwarp(); /* before the room is used anew */
+    for (int k = 0; k < OUTPUTS / 16; k++)
+        room[place_of(OUTPUTS / 16 * lane + k)] =
+            make_uint4(words[4 * k], words[4 * k + 1], words[4 * k + 2], words[4 * k + 3]);
 }
 
-/* Words that begin `skip` bytes further on, 0 to 3: the next thread's move in. */
-TWI_DEVICE void move_in(uint32_t *words, int skip)
+/* 16 bytes that begin `skip` bytes into a piece, 0 to 15. */
+TWI_DEVICE uint4 piece_at(const uint4 *room, int piece, int skip)
 {
-    uint32_t next = __shfl_down_sync(~0u, words[0], 1);
+    const uint4 low = room[place_of(piece)];
+    const uint4 high = room[place_of(piece + (skip > 0))];
+    const uint32_t words[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+    uint32_t moved[6];
+    uint32_t out[5];
 #pragma unroll
-    for (int k = 0; k < OUTPUTS / 4; k++)
-        words[k] = __funnelshift_r(words[k], k + 1 < OUTPUTS / 4 ? words[k + 1] : next, 8 * skip);
+    for (int k = 0; k < 6; k++)
+        moved[k] = skip & 8 ? words[k + 2] : words[k];
+#pragma unroll
+    for (int k = 0; k < 5; k++)
+        out[k] = skip & 4 ? moved[k + 1] : moved[k];
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+        out[k] = __funnelshift_r(out[k], out[k + 1], 8 * skip);
+    return make_uint4(out[0], out[1], out[2], out[3]);
+}
+
+/* The first `count` outputs of a warp's row, at any address: whole aligned pieces, then a byte a thread of those at
+   both ends. */
+TWI_DEVICE void store_row(const uint4 *room, uint8_t *row, int count)
+{
+    const int lane = threadIdx.x % 32;
+    const int first = min(count, (int)(-(uintptr_t)row % 16)); /* bytes before the first whole piece */
+    const int pieces = (count - first) / 16;
+#pragma unroll 1
+    for (int i = lane; i < pieces; i += 32)
+        *(uint4 *)(row + first + 16 * i) = piece_at(room, i, first);
+    const int byte = lane < 16 ? lane : first + 16 * pieces + lane - 16;
+    if (byte < (lane < 16 ? first : count))
+        row[byte] = ((const uint8_t *)(room + place_of(byte / 16)))[byte % 16];
+}
+
+/* Both rows of a warp where they are whole pieces at multiples of 16, of which the first half exist. */
+TWI_DEVICE void store_pieces(const uint4 *room, uint8_t *row, int64_t pitch, int pieces)
+{
+    const int lane = threadIdx.x % 32;
+    uint4 piece[4];
+    row += 16 * lane;
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+        piece[k] = room[place_of(lane) + 32 * k];
+    *(uint4 *)row = piece[0];
+    *(uint4 *)(row + pitch) = piece[2];
+    if (lane + 32 < pieces) {
+        *(uint4 *)(row + 512) = piece[1];
+        *(uint4 *)(row + pitch + 512) = piece[3];
+    }
 }
 
 /* ---- The march -------------------------------------------------------------------------------------------- */
-
-template <int G, bool HIGHEST> TWI_DEVICE void across_any(const uint2 *row, int width, uint32_t *a, uint32_t *b)
-{
-    switch ((width - G) & 3) {
-    case 0:
-        across<G, 0, HIGHEST>(row, width, a, b);
-        break;
-    case 1:
-        across<G, 1, HIGHEST>(row, width, a, b);
-        break;
-    case 2:
-        across<G, 2, HIGHEST>(row, width, a, b);
-        break;
-    default:
-        across<G, 3, HIGHEST>(row, width, a, b);
-        break;
-    }
-}
 
 /* DOWN, ACROSS: the groups, of at most half the window, or of 1 where it has but one row or column. */
 template <int DOWN, int ACROSS, bool HIGHEST>
@@ -576,32 +398,35 @@ static __global__ void __launch_bounds__(THREADS, 2) herk(const __grid_constant_
     const int lane = thread % 32;
     const int pair = thread / 32;
     const int skip = (4 - box.anchor_x % 4) % 4; /* columns before the first window, to begin at a word */
+    const int skips = 4 * skip + (skip + box.window_width - ACROSS) % 4;
     const int64_t left = box.left + blockIdx.x * (int64_t)box.strip_width;
     const int64_t top = box.first + blockIdx.y * (int64_t)box.strip_height;
     const int rows = (int)(box.last - top < box.strip_height ? box.last - top : box.strip_height);
-    const int64_t x = left + OUTPUTS * lane;
     const int width = (int)(box.width - left < box.strip_width ? box.width - left : box.strip_width);
-    const int count = width - OUTPUTS * lane < 0         ? 0
-                      : width - OUTPUTS * lane < OUTPUTS ? width - OUTPUTS * lane
-                                                         : OUTPUTS;
-    const bool aligned = ((uintptr_t)box.dst | (uintptr_t)box.dst_pitch) % 16 == 0;
-    const bool whole = __shfl_xor_sync(~0u, count, 1) + count == 2 * OUTPUTS;
+    const bool whole =
+        ((uintptr_t)box.dst | (uintptr_t)box.dst_pitch) % 16 == 0 && width % 16 == 0 && width >= 16 * PIECES / 2;
     const int64_t begin = left - box.anchor_x - skip;
     const outside beside = find_outside(box, begin, skip + width + box.window_width - 1);
-    const bool wraps = box.border == TWI_WRAP && box.width % 4 == 0;
-    const bool plain = rows_aligned(box) && (wraps || has_copied(box, beside));
+    const bool aligned = rows_aligned(box);
+    const bool wraps = aligned && box.border == TWI_WRAP && box.width % 4 == 0;
+    const bool plain = wraps || (has_copied(box, beside) && (aligned || box.width >= 16));
     const bool any_outside = plain && !wraps && beside.before + beside.end - beside.after > 0;
     places_of_block()[thread] = find_columns(box, (int32_t)begin + 4 * thread);
     down<DOWN, HIGHEST> d;
     d.plain = plain;
-    d.inside = begin >= 4 && begin + COLUMNS + 4 <= box.width;
-    d.ragged = box.width % 4 != 0 && begin + COLUMNS > box.width;
-    d.at = word_of(box, begin + 4 * thread);
+    d.shifted = plain && !aligned;
+    d.ragged = aligned ? box.width % 4 != 0 && begin + COLUMNS > box.width : begin + COLUMNS + 8 > box.width;
+    d.at = word_of(box, begin + 4 * thread, wraps);
+    d.behind_warp = __shfl_sync(~0u, d.at, 31) + 4;
+    d.beyond = 0;
+    d.pitch = kept_pitch(box.src_pitch);
     d.begin(box, top - box.anchor_y);
-    uint8_t *place = (uint8_t *)box.dst + (top + 2 * pair) * box.dst_pitch + x;
+    uint4 *room = room_of_warp(pair);
+    uint8_t *place = (uint8_t *)box.dst + (top + 2 * pair) * box.dst_pitch + left;
     int buffer = 0;
     for (int y = 0; y < rows; y += STEP, buffer ^= 1, place += STEP * box.dst_pitch) {
-        uint2 *step = lines + buffer * PAIRS * SLOTS;
+        uint2 *step = lines + buffer * LINES;
+        d.arrive(box, top - box.anchor_y + y);
 #pragma unroll
         for (int k = 0; k < STEP; k += made) {
             four out[made];
@@ -621,20 +446,19 @@ static __global__ void __launch_bounds__(THREADS, 2) herk(const __grid_constant_
         }
         uint32_t a[OUTPUTS / 4];
         uint32_t b[OUTPUTS / 4];
-        across_any<ACROSS, HIGHEST>(step + pair * SLOTS + slot_of(OUTPUTS * lane), box.window_width, a, b);
-        if (skip != 0) {
-            move_in(a, skip);
-            move_in(b, skip);
-        }
+        const uint2 *own = step + pair * SLOTS + slot_of(OUTPUTS * lane);
+        across_any<ACROSS, HIGHEST>(skips, (uint32_t)__cvta_generic_to_shared(own), box.window_width, a, b);
+        put_outputs(room, a);
+        put_outputs(room + PIECES, b);
+        __syncwarp();
         const int row = y + 2 * pair;
-        if (aligned) {
-            store(place, row < rows ? count : 0, whole && row < rows, a);
-            store(place + box.dst_pitch, row + 1 < rows ? count : 0, whole && row + 1 < rows, b);
+        if (whole && row + 1 < rows) {
+            store_pieces(room, place, box.dst_pitch, width / 16);
         } else {
-            store_shifted(rooms_of_block() + pair * ROOM, place - OUTPUTS * lane, row < rows ? width : 0, a);
-            store_shifted(rooms_of_block() + pair * ROOM, place - OUTPUTS * lane + box.dst_pitch,
-                          row + 1 < rows ? width : 0, b);
+            store_row(room, place, row < rows ? width : 0);
+            store_row(room + PIECES, place + box.dst_pitch, row + 1 < rows ? width : 0);
         }
+        __syncwarp(); /* before the room is used anew */
     }
 }
 
