@@ -22,7 +22,7 @@ static bool is_exact(const tw_problem *problem)
     return problem->type == TW_U8 && problem->mask.integers;
 }
 
-static const twi_cuda_taps_kernel *kernel_of(const tw_problem *problem)
+static const twi_cuda_taps_kernel *kernels_of(const tw_problem *problem)
 {
     if (is_exact(problem))
         return &twi_cuda_correlate_integers[size_of(problem)][twi_cuda_planes(problem) - 1][problem->out_type];
@@ -42,7 +42,7 @@ static const char *refuses_registers(const tw_context *context, const tw_problem
     /* a tap that is not there is not one of 0: 0 times infinity is NaN */
     if (window->width != window->height || window->width != 2 * reach_of(window) + 1 || window->width == 1)
         return "floats are for 3x3 and 5x5, centred";
-    if (!kernel_of(problem)->kernel)
+    if (!kernels_of(problem)->aligned)
         return "it does not make this type of these sums";
     return NULL;
 }
@@ -59,7 +59,8 @@ static double cost_registers(const tw_context *context, const tw_problem *proble
 
 static tw_status prepare_registers(tw_plan *plan)
 {
-    return twi_cuda_load_kernel(plan, kernel_of(&plan->problem)->kernel, 0);
+    TWI_TRY(twi_cuda_load_kernel(plan, kernels_of(&plan->problem)->aligned, 0));
+    return twi_cuda_load_kernel(plan, kernels_of(&plan->problem)->shifted, 0);
 }
 
 /* A byte of the integer kernels' mask, row j, column i. */
@@ -107,12 +108,13 @@ static void put_floats(const tw_problem *problem, twi_cuda_correlate_registers *
 static tw_status run_registers(const tw_plan *plan, const twi_job *job)
 {
     const tw_problem *problem = &plan->problem;
-    const twi_cuda_taps_kernel *kernel = kernel_of(problem);
+    const twi_cuda_taps_kernel *kernels = kernels_of(problem);
+    const bool aligned = twi_cuda_aligned_to(job, 16);
     const twi_cuda_shape shape = {
         .block_width = 32,
         .block_height = 4,
-        .outputs_width = (unsigned)kernel->width,
-        .outputs_height = (unsigned)kernel->height,
+        .outputs_width = (unsigned)(aligned ? kernels->aligned_width : kernels->shifted_width),
+        .outputs_height = TWI_CUDA_TAPS_ROWS,
     };
     twi_cuda_correlate_registers argument = {.box = twi_cuda_box_arguments(plan, job)};
     if (is_exact(problem)) {
@@ -121,7 +123,8 @@ static tw_status run_registers(const tw_plan *plan, const twi_job *job)
     } else {
         put_floats(problem, &argument);
     }
-    return twi_cuda_launch(kernel->kernel, &shape, &argument, problem->width, &argument.box.left, &argument.box.first,
+    return twi_cuda_launch(aligned ? kernels->aligned : kernels->shifted, &shape, &argument,
+                           problem->width + (aligned ? 0 : kernels->beyond), &argument.box.left, &argument.box.first,
                            job->last, job->stream);
 }
 

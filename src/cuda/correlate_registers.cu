@@ -13,7 +13,7 @@
 #include "cuda/quotient.cuh"
 #include "cuda/row.cuh"
 
-enum { ROWS = 4, WARPS = 4 }; /* a thread makes; a block has */
+enum { ROWS = 4, WARPS = TWI_CUDA_TAPS_ROWS / ROWS }; /* a thread makes; a block has */
 
 /* ---- Loading ----------------------------------------------------------------------------------------- */
 
@@ -93,21 +93,32 @@ TWI_DEVICE void load_edge(const twi_cuda_box &box, const char *const *row, int64
             fill<T, WORDS>(box, x[i]);
 }
 
-/* N rows from y on: WORDS words from element `element` on. INSIDE: all of them are pixels, at multiples of 16 bytes
-   but for HALO words on either side. */
-template <typename T, int HALO, int WORDS, int N, bool INSIDE>
+/* N words at an address: one that is a multiple of 16 but for HALO words before it, or any. The aligned pieces around
+   them are loaded, too. */
+template <int HALO, int N, bool ALIGNED> TWI_DEVICE void load_words(const char *address, uint32_t *words)
+{
+    if constexpr (ALIGNED) {
+        load_aligned<HALO>(address, words);
+        load_aligned<N - 2 * HALO>(address + 4 * HALO, words + HALO);
+        load_aligned<HALO>(address + 4 * (N - HALO), words + N - HALO);
+    } else {
+        uint32_t pieces[N + TWI_PIECE / 4];
+        load_pieces<N>(address, pieces);
+        skip_bytes<N>(pieces, (unsigned)(uintptr_t)address, words);
+    }
+}
+
+/* N rows from y on: WORDS words from element `element` on. INSIDE: all of them are pixels, and what load_words() loads
+   lies in their rows. */
+template <typename T, int HALO, int WORDS, int N, bool ALIGNED, bool INSIDE>
 TWI_DEVICE void load_extended(const twi_cuda_box &box, int64_t element, int64_t y, uint32_t (*x)[WORDS])
 {
-    constexpr int own = WORDS - 2 * HALO;
     constexpr int each = 4 / (int)sizeof(T);
     if constexpr (INSIDE) {
         const char *from = (const char *)box.src + y * box.src_pitch + element * (int64_t)sizeof(T);
 #pragma unroll
-        for (int i = 0; i < N; i++, from += box.src_pitch) {
-            load_aligned<HALO>(from, x[i]);
-            load_aligned<own>(from + 4 * HALO, x[i] + HALO);
-            load_aligned<HALO>(from + 4 * (HALO + own), x[i] + HALO + own);
-        }
+        for (int i = 0; i < N; i++, from += box.src_pitch)
+            load_words<HALO, WORDS, ALIGNED>(from, x[i]);
     } else {
         const char *row[N];
 #pragma unroll
@@ -298,21 +309,24 @@ TWI_DEVICE void finish_floats(const twi_cuda_correlate_registers &a, float *sums
 
 /* ---- Storing -------------------------------------------------------------------------------------------- */
 
-/* COUNT elements from element `element` of row y on, those that are inside. */
-template <typename T, int COUNT, bool INSIDE>
-TWI_DEVICE void store_elements_at(const twi_cuda_box &box, int64_t element, int64_t y, const uint32_t *words)
+/* COUNT elements from element `element` of row y on, those that are inside. Rows at any address: by the warp. */
+template <typename T, int COUNT, bool ALIGNED, bool INSIDE>
+TWI_DEVICE void store_outputs(const twi_cuda_box &box, int64_t element, int64_t y, uint32_t *words)
 {
     constexpr int count = COUNT * (int)sizeof(T) / 4;
-    char *to = (char *)box.dst + y * box.dst_pitch + element * (int64_t)sizeof(T);
-    if (!INSIDE && y >= box.last)
-        return;
-    if constexpr (INSIDE) {
+    const int64_t at = element * (int64_t)sizeof(T);
+    char *to = (char *)box.dst + y * box.dst_pitch + at;
+    if constexpr (!ALIGNED)
+        store_rows<T, 1, count, 1, INSIDE>(box, at - (int)threadIdx.x * (4 * count), y, true,
+                                           (uint32_t(*)[count])words);
+    else if constexpr (INSIDE)
         store_words<count>(to, words);
-    } else if (element + COUNT <= box.width && (uintptr_t)to % 16 == 0) {
-        store_own<T, count, true>(to, 0, 0, words);
-    } else {
+    else if (y >= box.last)
+        return;
+    else if (element + COUNT <= box.width)
+        store_words<count>(to, words);
+    else
         store_elements<T, count>(to, 0, (box.width - element) * (int64_t)sizeof(T), words);
-    }
 }
 
 /* ---- Kernels -------------------------------------------------------------------------------------------- */
@@ -325,19 +339,26 @@ template <typename T, int REACH, int W> struct geometry {
     static constexpr int words = W + 2 * halo;
     static constexpr int count = 4 * W / (int)sizeof(T);
     static constexpr int before = 4 * halo / (int)sizeof(T); /* elements loaded beside its own */
-    static constexpr int width = 32 * count;                 /* of a block */
     static constexpr int blocks = REACH == 1 ? 6 : 5;        /* that a multiprocessor must have room for */
 };
 
-template <int REACH, int PLANES, typename Out, typename G, bool INSIDE>
+/* Which threads of a warp store: all where rows begin at multiples of 16, else as row.cuh says. */
+template <typename Out, typename G, bool ALIGNED> struct stored {
+    using bytes = span<Out, 1, G::count *(int)sizeof(Out) / 4, ALIGNED>;
+    static constexpr int before = bytes::first * G::count; /* elements that a warp makes before the first it stores */
+    static constexpr int width = bytes::last * G::count - before;
+    static constexpr int beyond = bytes::beyond / (int)sizeof(Out); /* elements to cover beyond a row's end */
+};
+
+template <int REACH, int PLANES, typename Out, typename G, bool ALIGNED, bool INSIDE>
 TWI_DEVICE void integer_tile(const twi_cuda_correlate_registers &a, int64_t element, int64_t y)
 {
     uint32_t x[G::rows][G::words];
-    load_extended<uint8_t, G::halo, G::words, G::rows, INSIDE>(a.box, element - G::before, y - REACH, x);
+    load_extended<uint8_t, G::halo, G::words, G::rows, ALIGNED, INSIDE>(a.box, element - G::before, y - REACH, x);
     const auto done = [&](int r, const int32_t *sums) {
         uint32_t out[G::count * sizeof(Out) / 4];
         finish<Out, G::count>(a.quotient, sums, out);
-        store_elements_at<Out, G::count, INSIDE>(a.box, element, y + r, out);
+        store_outputs<Out, G::count, ALIGNED, INSIDE>(a.box, element, y + r, out);
     };
     if constexpr (REACH == 1)
         sum_3x3<PLANES, G::count, G::words>(a, x, done);
@@ -345,65 +366,67 @@ TWI_DEVICE void integer_tile(const twi_cuda_correlate_registers &a, int64_t elem
         sum_5x5<PLANES, G::count, G::words>(a, x, done);
 }
 
-template <typename T, int REACH, typename Out, typename G, bool INSIDE>
+template <typename T, int REACH, typename Out, typename G, bool ALIGNED, bool INSIDE>
 TWI_DEVICE void float_tile(const twi_cuda_correlate_registers &a, int64_t element, int64_t y)
 {
     uint32_t x[G::rows][G::words];
     float sums[ROWS][G::count];
-    load_extended<T, G::halo, G::words, G::rows, INSIDE>(a.box, element - G::before, y - REACH, x);
+    load_extended<T, G::halo, G::words, G::rows, ALIGNED, INSIDE>(a.box, element - G::before, y - REACH, x);
     sum_floats<T, REACH, G::halo, G::count, G::words>(a, x, sums);
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
         uint32_t out[G::count * sizeof(Out) / 4];
         finish_floats<Out, G::count>(a, sums[r], out);
-        store_elements_at<Out, G::count, INSIDE>(a.box, element, y + r, out);
+        store_outputs<Out, G::count, ALIGNED, INSIDE>(a.box, element, y + r, out);
     }
 }
 
 /* Where a thread's outputs begin; false: its warp has none. *inside: the warp needs no care. */
-template <typename G, int REACH>
+template <typename T, int REACH, typename Out, typename G, bool ALIGNED>
 TWI_DEVICE bool place_of(const twi_cuda_box &box, int64_t *element, int64_t *y, bool *inside)
 {
+    using s = stored<Out, G, ALIGNED>;
+    /* elements that are touched beside those that a warp makes */
+    constexpr int source = G::before + (ALIGNED ? 0 : TWI_PIECE / (int)sizeof(T));
+    constexpr int margin = source > s::beyond ? source : s::beyond;
     /* The same in all threads, which the compiler cannot know of threadIdx.y. */
     const int warp = __shfl_sync(~0u, (int)threadIdx.y, 0);
-    const int64_t begin = box.left + blockIdx.x * (int64_t)G::width;
-    const bool aligned =
-        ((uintptr_t)box.src | (uintptr_t)box.dst | (uintptr_t)box.src_pitch | (uintptr_t)box.dst_pitch) % 16 == 0;
+    const int64_t begin = box.left + blockIdx.x * (int64_t)s::width - s::before;
     *element = begin + (int)threadIdx.x * G::count;
     *y = box.first + (blockIdx.y * (int64_t)WARPS + warp) * ROWS;
-    *inside = aligned && begin >= G::before && begin + G::width + G::before <= box.width && *y >= REACH &&
+    *inside = begin >= margin && begin + 32 * G::count + margin <= box.width && *y >= REACH &&
               *y + ROWS + REACH <= box.height && *y + ROWS <= box.last;
     return *y < box.last;
 }
 
-template <int REACH, int PLANES, typename Out, typename G>
+template <int REACH, int PLANES, typename Out, typename G, bool ALIGNED>
 static __global__ void __launch_bounds__(32 * WARPS, G::blocks)
     integers(const __grid_constant__ twi_cuda_correlate_registers a)
 {
     int64_t element;
     int64_t y;
     bool inside;
-    if (!place_of<G, REACH>(a.box, &element, &y, &inside))
+    if (!place_of<uint8_t, REACH, Out, G, ALIGNED>(a.box, &element, &y, &inside))
         return;
     if (inside)
-        integer_tile<REACH, PLANES, Out, G, true>(a, element, y);
+        integer_tile<REACH, PLANES, Out, G, ALIGNED, true>(a, element, y);
     else
-        integer_tile<REACH, PLANES, Out, G, false>(a, element, y);
+        integer_tile<REACH, PLANES, Out, G, ALIGNED, false>(a, element, y);
 }
 
-template <typename T, int REACH, typename Out, typename G>
+template <typename T, int REACH, typename Out, typename G, bool ALIGNED>
 static __global__ void __launch_bounds__(32 * WARPS, G::blocks)
     floats(const __grid_constant__ twi_cuda_correlate_registers a)
 {
     int64_t element;
     int64_t y;
     bool inside;
-    if (!place_of<G, REACH>(a.box, &element, &y, &inside))
+    if (!place_of<T, REACH, Out, G, ALIGNED>(a.box, &element, &y, &inside))
         return;
     if (inside)
-        float_tile<T, REACH, Out, G, true>(a, element, y);
+        float_tile<T, REACH, Out, G, ALIGNED, true>(a, element, y);
     else
-        float_tile<T, REACH, Out, G, false>(a, element, y);
+        float_tile<T, REACH, Out, G, ALIGNED, false>(a, element, y);
 }
 
 /* ---- Tables --------------------------------------------------------------------------------------------- */
@@ -411,13 +434,17 @@ static __global__ void __launch_bounds__(32 * WARPS, G::blocks)
 template <typename T, int REACH, typename Out> static constexpr twi_cuda_taps_kernel of_floats()
 {
     using G = geometry<T, REACH, sizeof(T) == 1 ? 2 : 4>;
-    return {(const void *)floats<T, REACH, Out, G>, G::width, WARPS * ROWS};
+    using any = stored<Out, G, false>;
+    return {(const void *)floats<T, REACH, Out, G, true>, (const void *)floats<T, REACH, Out, G, false>,
+            stored<Out, G, true>::width, any::width, any::beyond};
 }
 
 template <int REACH, int PLANES, typename Out> static constexpr twi_cuda_taps_kernel of_integers()
 {
     using G = geometry<uint8_t, REACH, 4>;
-    return {(const void *)integers<REACH, PLANES, Out, G>, G::width, WARPS * ROWS};
+    using any = stored<Out, G, false>;
+    return {(const void *)integers<REACH, PLANES, Out, G, true>, (const void *)integers<REACH, PLANES, Out, G, false>,
+            stored<Out, G, true>::width, any::width, any::beyond};
 }
 
 static constexpr twi_cuda_taps_kernel none = {};

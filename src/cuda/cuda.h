@@ -205,10 +205,13 @@ typedef struct twi_cuda_correlate_registers {
     float inverse; /* of a divisor that is a power of two, else 0 */
     float offset;
 } twi_cuda_correlate_registers;
+enum { TWI_CUDA_TAPS_ROWS = 16 }; /* of a block */
 typedef struct twi_cuda_taps_kernel {
-    const void *kernel; /* NULL: none */
-    int32_t width;      /* outputs of a block */
-    int32_t height;
+    const void *aligned; /* NULL: none; for rows that begin at multiples of 16 bytes, and at any address */
+    const void *shifted;
+    int32_t aligned_width; /* outputs of a block */
+    int32_t shifted_width;
+    int32_t beyond; /* that blocks of `shifted` must cover beyond a row's end */
 } twi_cuda_taps_kernel;
 /* [3x3, 5x5][planes - 1][the output's type]: u8 pixels; then float sums [3x3, 5x5][u8 or f32 pixels][type] */
 extern const twi_cuda_taps_kernel twi_cuda_correlate_integers[2][TWI_CUDA_PLANES][TWI_CUDA_TYPES];
