@@ -407,7 +407,10 @@ static tw_status prepare_fast(tw_plan *plan)
     const int unit = unit_of(pixel_bytes(&plan->problem), TWI_CUDA_LARGEST_UNIT);
     if (exchanges(&plan->problem)) {
         TWI_TRY(load_kernels(plan, twi_cuda_transpose_padded));
-        return twi_cuda_load_kernel(plan, twi_cuda_transpose_tiles[unit].kernel, TWI_CUDA_FAST_SHARED);
+        TWI_TRY(twi_cuda_load_kernel(plan, twi_cuda_transpose_tiles[unit].aligned, TWI_CUDA_FAST_SHARED));
+        if (!twi_cuda_transpose_tiles[unit].shifted)
+            return TW_OK;
+        return twi_cuda_load_kernel(plan, twi_cuda_transpose_tiles[unit].shifted, TWI_CUDA_FAST_SHARED);
     }
     for (int i = 0; i < TWI_CUDA_UNITS; i++)
         TWI_TRY(twi_cuda_load_kernel(plan, twi_cuda_flip[i], 0));
@@ -418,6 +421,9 @@ static tw_status launch_fast_tiles(const tw_plan *plan, const twi_job *job)
 {
     const int64_t pixel = pixel_bytes(&plan->problem);
     const twi_cuda_transpose_fast *tiles = &twi_cuda_transpose_tiles[unit_of(pixel, TWI_CUDA_LARGEST_UNIT)];
+    const void *kernel = alignment_of(job) == TWI_CUDA_LARGEST_UNIT ? tiles->aligned : tiles->shifted;
+    if (!kernel)
+        return launch_tiles(plan, job, twi_cuda_transpose_padded);
     twi_cuda_transpose t = arguments(&plan->problem, job);
     if (t.down < 0) { /* a source row that is read backwards is dst's column written upwards */
         t.src = (const char *)t.src + (t.height - 1) * t.down;
@@ -433,7 +439,7 @@ static tw_status launch_fast_tiles(const tw_plan *plan, const twi_job *job)
         .outputs_height = (unsigned)tiles->height,
         .shared = TWI_CUDA_FAST_SHARED,
     };
-    return twi_cuda_launch(tiles->kernel, &shape, &t, t.width, &t.left, &t.first, t.height, job->stream);
+    return twi_cuda_launch(kernel, &shape, &t, t.width, &t.left, &t.first, t.height, job->stream);
 }
 
 /* Rows of whole pieces of 16 bytes, left and right exchanged or not. */
@@ -463,8 +469,7 @@ static bool flips_pieces(const tw_problem *problem, const twi_job *job)
 static tw_status run_fast(const tw_plan *plan, const twi_job *job)
 {
     if (exchanges(&plan->problem))
-        return alignment_of(job) == TWI_CUDA_LARGEST_UNIT ? launch_fast_tiles(plan, job)
-                                                          : launch_tiles(plan, job, twi_cuda_transpose_padded);
+        return launch_fast_tiles(plan, job);
     return flips_pieces(&plan->problem, job) ? launch_flip(plan, job) : launch_columns(plan, job);
 }
 

@@ -1,5 +1,6 @@
 /*
- * transpose, variant fast: 16 bytes an access on both sides, pieces of 128 bytes of a row at least.
+ * transpose, variant fast: 16 bytes an access on both sides, pieces of 128 bytes of a row at least. Rows at any address
+ * are read as the aligned pieces around those 16 bytes, and written a word a thread, a warp 128 bytes of a row.
  *
  * A thread reads 16 bytes of as many rows as make a word of one column, 4 or 16 bytes, and exchanges rows and columns
  * in registers. The words go to shared memory, where a row of the tile is a column of the source; from there, 16 bytes
@@ -10,7 +11,7 @@
  * few pages of memory, and so does what is read. The last tiles, which hang over the image's edge and take longer,
  * come first.
  */
-#include "cuda/cuda.h"
+#include "cuda/row.cuh"
 #include "cuda/transpose_kernels.h"
 
 enum { THREADS = TWI_CUDA_FAST_THREADS, PIECE = 16, SECTION = 128, PIECES = SECTION / PIECE };
@@ -143,6 +144,27 @@ template <int SIZE> static __device__ __forceinline__ void store_piece(char *to,
             ((single *)to)[i] = piece.elements[i];
 }
 
+/* 16 bytes at any address: inside a row, and what lies around them is memory of the image. */
+static __device__ __forceinline__ uint4 load_shifted(const char *from)
+{
+    uint32_t pieces[(PIECE + TWI_PIECE) / 4];
+    uint32_t words[PIECE / 4];
+    load_pieces<PIECE / 4>(from, pieces);
+    skip_bytes<PIECE / 4>(pieces, (unsigned)(uintptr_t)from, words);
+    return make_uint4(words[0], words[1], words[2], words[3]);
+}
+
+/* The first `count` of 16 bytes. */
+static __device__ __forceinline__ uint4 load_bytes(const char *from, int64_t count)
+{
+    uint32_t words[PIECE / 4] = {};
+#pragma unroll
+    for (int i = 0; i < PIECE; i++)
+        if (i < count)
+            put_element<uint8_t>(words, i, (uint8_t)from[i]);
+    return make_uint4(words[0], words[1], words[2], words[3]);
+}
+
 /* ---- A tile ------------------------------------------------------------------------------------------ */
 
 /* ACROSS sections of 128 bytes of DOWN * 128 / SIZE source rows. */
@@ -161,7 +183,7 @@ template <int SIZE, int ACROSS, int DOWN> struct tile {
     }
 
     /* `columns` x `lines` outputs exist; all of the tile's if it is WHOLE. */
-    template <bool WHOLE>
+    template <bool WHOLE, bool ALIGNED>
     static __device__ __forceinline__ void fill(char *shared, const twi_cuda_transpose &t, const char *src,
                                                 int64_t columns_left, int64_t lines_left)
     {
@@ -175,10 +197,12 @@ template <int SIZE, int ACROSS, int DOWN> struct tile {
             for (int r = 0; r < rows; r++) {
                 const char *const from = src + (int64_t)(first + r) * t.right + at;
                 if (WHOLE)
-                    piece[i][r] = *(const uint4 *)from;
+                    piece[i][r] = ALIGNED ? *(const uint4 *)from : load_shifted(from);
+                else if (first + r >= columns_left)
+                    piece[i][r] = make_uint4(0, 0, 0, 0);
                 else
-                    piece[i][r] = first + r < columns_left ? load_piece<SIZE>(from, lines_left - at / SIZE)
-                                                           : make_uint4(0, 0, 0, 0);
+                    piece[i][r] = ALIGNED ? load_piece<SIZE>(from, lines_left - at / SIZE)
+                                          : load_bytes(from, lines_left * SIZE - at);
             }
         }
 #pragma unroll
@@ -208,6 +232,38 @@ template <int SIZE, int ACROSS, int DOWN> struct tile {
                 store_piece<SIZE>(to, piece, columns_left - at / SIZE);
         }
     }
+
+    /* The same to rows at any address. Aligned words of a row begin `before` bytes early; what they leave at its ends
+       is four bytes. */
+    static __device__ __forceinline__ void empty_shifted(char *shared, const twi_cuda_transpose &t, char *dst)
+    {
+        const int lane = (int)threadIdx.x % 32;
+#pragma unroll 4
+        for (int number = (int)threadIdx.x / 32; number < height * DOWN; number += THREADS / 32) {
+            const int y = number / DOWN;
+            char *const to = dst + y * t.dst_pitch;
+            const int before = (int)((uintptr_t)to % 4);
+            const int at = number % DOWN * SECTION + 4 * lane;
+            const uint32_t high = *(const uint32_t *)place(shared, y, at);
+            const uint32_t low = at > 0 ? *(const uint32_t *)place(shared, y, at - 4) : 0;
+            if (at > 0 || before == 0)
+                *(uint32_t *)(to + at - before) = __funnelshift_l(low, high, 8 * before);
+            if (before > 0 && at < 16) {
+                const int byte = lane < 4 - before ? lane : pitch - 4 + lane;
+                to[byte] = *place(shared, y, byte);
+            }
+        }
+    }
+
+    /* Rows of `bytes`, `lines_left` of them, a byte a thread. */
+    static __device__ __forceinline__ void empty_bytes(char *shared, const twi_cuda_transpose &t, char *dst,
+                                                       int64_t bytes, int64_t lines_left)
+    {
+#pragma unroll 1
+        for (int y = (int)threadIdx.x / 32; y < height && y < lines_left; y += THREADS / 32)
+            for (int at = (int)threadIdx.x % 32; at < pitch && at < bytes; at += 32)
+                dst[y * t.dst_pitch + at] = *place(shared, y, at);
+    }
 };
 
 /* The block's tile, from the grid's last to its first, in bands. A grid of 2^32 tiles would not fit any memory. */
@@ -220,7 +276,8 @@ static __device__ __forceinline__ uint2 tile_here(uint32_t band_height)
     return make_uint2(in_band / height, band * band_height + in_band % height);
 }
 
-template <int SIZE, int ACROSS, int DOWN>
+/* ALIGNED: rows begin at multiples of 16 bytes. */
+template <int SIZE, int ACROSS, int DOWN, bool ALIGNED>
 static __global__ void __launch_bounds__(THREADS) transpose_fast(const twi_cuda_transpose t)
 {
     extern __shared__ __align__(16) char shared[];
@@ -228,23 +285,41 @@ static __global__ void __launch_bounds__(THREADS) transpose_fast(const twi_cuda_
     const uint2 number = tile_here((uint32_t)t.band);
     const int64_t left = t.left + (int64_t)number.x * here::width;
     const int64_t top = t.first + (int64_t)number.y * here::height;
+    const int64_t columns_left = t.width - left;
+    const int64_t lines_left = t.height - top;
     const char *const src = (const char *)t.src + left * t.right + top * SIZE;
     char *const dst = (char *)t.dst + top * t.dst_pitch + left * SIZE;
-    if (left + here::width <= t.width && top + here::height <= t.height) {
-        here::template fill<true>(shared, t, src, 0, 0);
-        __syncthreads();
+    /* the pieces around a source row's last bytes reach up to TWI_PIECE bytes beyond it */
+    const bool whole =
+        columns_left >= here::width && lines_left * SIZE >= here::height * SIZE + (ALIGNED ? 0 : TWI_PIECE);
+    if (whole)
+        here::template fill<true, ALIGNED>(shared, t, src, 0, 0);
+    else
+        here::template fill<false, ALIGNED>(shared, t, src, columns_left, lines_left);
+    __syncthreads();
+    if (!ALIGNED && whole)
+        here::empty_shifted(shared, t, dst);
+    else if (!ALIGNED)
+        here::empty_bytes(shared, t, dst, columns_left * SIZE, lines_left);
+    else if (whole)
         here::template empty<true>(shared, t, dst, 0, 0);
-    } else {
-        here::template fill<false>(shared, t, src, t.width - left, t.height - top);
-        __syncthreads();
-        here::template empty<false>(shared, t, dst, t.width - left, t.height - top);
-    }
+    else
+        here::template empty<false>(shared, t, dst, columns_left, lines_left);
+}
+
+/* Larger pixels at any address are moved as fast by the tiles of `padded`. */
+template <int SIZE, int ACROSS, int DOWN> static constexpr const void *shifted()
+{
+    if constexpr (SIZE <= 2)
+        return (const void *)transpose_fast<SIZE, ACROSS, DOWN, false>;
+    else
+        return nullptr;
 }
 
 #define TILE(SIZE, ACROSS, DOWN, BAND)                                                                                 \
     {                                                                                                                  \
-        (const void *)transpose_fast<SIZE, ACROSS, DOWN>, tile<SIZE, ACROSS, DOWN>::width,                             \
-            tile<SIZE, ACROSS, DOWN>::height, BAND                                                                     \
+        (const void *)transpose_fast<SIZE, ACROSS, DOWN, true>, shifted<SIZE, ACROSS, DOWN>(),                         \
+            tile<SIZE, ACROSS, DOWN>::width, tile<SIZE, ACROSS, DOWN>::height, BAND                                    \
     }
 extern "C" const twi_cuda_transpose_fast twi_cuda_transpose_tiles[TWI_CUDA_UNITS] = {
     TILE(1, 1, 1, 2), TILE(2, 1, 2, 2), TILE(4, 2, 2, 2), TILE(8, 2, 4, 2), TILE(16, 4, 4, 32),

@@ -34,11 +34,11 @@ extern const void *const twi_cuda_transpose_shared[TWI_CUDA_UNITS][4];
 extern const void *const twi_cuda_transpose_padded[TWI_CUDA_UNITS][4];
 extern const void *const twi_cuda_transpose_swizzled[TWI_CUDA_UNITS][4];
 
-/* transpose_fast.cu, for pixels of one unit and rows that begin at multiples of 16 bytes. Blocks of 256 threads, and 16
- * KiB of dynamic shared memory for a tile. */
+/* transpose_fast.cu, for pixels of one unit. Blocks of 256 threads, and 16 KiB of dynamic shared memory for a tile. */
 enum { TWI_CUDA_FAST_THREADS = 256, TWI_CUDA_FAST_SHARED = 16384 };
 typedef struct twi_cuda_transpose_fast {
-    const void *kernel;
+    const void *aligned; /* for rows that begin at multiples of 16 bytes */
+    const void *shifted; /* at any address; NULL: the padded tiles are as fast */
     int32_t width; /* of a block's outputs, pixels */
     int32_t height;
     int32_t band;
