@@ -28,11 +28,17 @@ COUNTERS = {
     "shared load cycles": "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld",
     "shared store cycles": "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st",
     "constant load cycles": "idc__requests",
+    "global add requests": "l1tex__t_requests_pipe_lsu_mem_global_op_red",
+    "global add sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_red",
+    "shared add requests": "smsp__sass_inst_executed_op_shared_atom",
+    "shared add cycles": "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_atom",
     # of the unit that does the work, whatever else it does beside
     "stage load cycles": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld",
     "stage store cycles": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st",
     "stage load conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld",
     "stage store conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st",
+    "stage add cycles": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom",
+    "stage add conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_atom",
 }
 
 # ---- On the GPU's machine ------------------------------------------------------------------------
@@ -75,6 +81,8 @@ and counts. The rules of the count:
 | texture | the same of four neighbouring lanes | likewise |
 | shared | an access of a warp | a cycle for each different 4-byte word of the bank with the most; accesses of 8 and 16 bytes by halves and quarters of the warp, two of them at once for loads in which lanes side by side ask for the same |
 | constant | an access of a warp | a cycle for each different word |
+| global, additions | an access of a warp | a sector for each lane |
+| shared, additions | an access of a warp | a cycle for each lane of the bank with the most; of 1, a cycle for each different word there: the hardware counts the lanes |
 
 The tables compare this with the counters of Nsight Compute, each variant launched once, over the whole image: the blocks at
 its edges, most of them cut by the edge, are part of both. {device}; ncu {ncu}. To do it again, on a machine with a GPU:
@@ -112,7 +120,7 @@ def predict(probe):
 def predicted(run, space, direction, unit):
     """The sum of the run's accesses of that kind, None if there are none."""
     key = {"requests": "requests", "sectors": "sectors", "cycles": "wavefronts", "conflicts": "conflicts"}[unit]
-    found = [a[key] for a in run["accesses"] if a["space"] == space and a["store"] == (direction == "store")]
+    found = [a[key] for a in run["accesses"] if a["space"] == space and a["direction"] == direction]
     return sum(found) if found else None
 
 
@@ -125,9 +133,11 @@ def images_of(run):
 KINDS = [
     ("global", "load", ("requests", "sectors")),
     ("global", "store", ("requests", "sectors")),
+    ("global", "add", ("requests", "sectors")),
     ("texture", "load", ("requests", "sectors")),
     ("shared", "load", ("requests", "cycles")),
     ("shared", "store", ("requests", "cycles")),
+    ("shared", "add", ("requests", "cycles")),
     ("constant", "load", ("cycles",)),
 ]
 

@@ -119,7 +119,7 @@ static const char *const space_names[TWI_SPACE_COUNT] = {
 
 static const char *direction(const twi_explained *access)
 {
-    return access->store ? "store" : "load";
+    return access->adds ? "add" : access->store ? "store" : "load";
 }
 
 /* The pixels that addresses depend on, NULL if they do not. */

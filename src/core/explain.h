@@ -31,10 +31,15 @@ typedef struct twi_visit {
 /* What an address function returns for a thread that takes no part. */
 enum { TWI_NO_ADDRESS = -1 };
 
+/* Of 1 to 32 bits of shared memory, the hardware adds once for all lanes that ask for one word: it counts them. Other
+   additions are made one after the other. */
+typedef enum twi_adds { TWI_ADDS_NOTHING = 0, TWI_ADDS_ONE, TWI_ADDS_ANY } twi_adds;
+
 typedef struct twi_access {
     const char *what; /* "source"; accesses of one name, space and direction are counted together */
     twi_space space;
     bool store;
+    twi_adds adds; /* a store that adds to what is there */
     int32_t bytes; /* of a thread: 1, 2, 4, 8 or 16 */
     twi_path path;
     int64_t steps; /* how often each thread comes by */

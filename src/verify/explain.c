@@ -42,7 +42,7 @@ int twi_count_words(const int64_t address[TWI_WARP], int32_t bytes)
     return count_pieces(address, 0, TWI_WARP, bytes, bytes > TWI_WORD ? bytes : TWI_WORD);
 }
 
-/* The most different words of one bank that these lanes ask for. */
+/* The most different words of one bank that these lanes ask for; of additions one after the other, the most lanes. */
 static int degree_of(const twi_banks *banks, int first, int last)
 {
     int64_t words[TWI_WARP * 4];
@@ -53,7 +53,8 @@ static int degree_of(const twi_banks *banks, int first, int last)
         const int64_t address = banks->address[lane];
         for (int64_t at = address; address >= 0 && at < address + banks->bytes; at += TWI_WORD) {
             const int64_t word = at / TWI_WORD;
-            if (!is_known(word, words, &count) && ++in_bank[word % TWI_BANKS] > most)
+            const bool waits = !is_known(word, words, &count) || banks->adds == TWI_ADDS_ANY;
+            if (waits && ++in_bank[word % TWI_BANKS] > most)
                 most = in_bank[word % TWI_BANKS];
         }
     }
@@ -151,6 +152,8 @@ static twi_counts count_request(const twi_access *access, twi_banks *banks, int 
         *figure = banks->degree;
     } else if (access->space == TWI_SPACE_CONSTANT) {
         counts.wavefronts = *figure = twi_count_words(banks->address, banks->bytes);
+    } else if (access->adds) { /* one after the other, in the L2 cache */
+        counts.sectors = *figure = (int)counts.elements;
     } else {
         counts.sectors = *figure = twi_count_sectors(banks->address, banks->bytes);
     }
@@ -183,7 +186,7 @@ static twi_counts count_block(const twi_kernel *kernel, const twi_access *access
     twi_visit visit = {.block_x = block_x, .block_y = block_y, .path = access->path};
     for (visit.step = 0; visit.step < access->steps; visit.step++) {
         for (int first = 0; first < threads; first += TWI_WARP) {
-            twi_banks banks = {.bytes = access->bytes, .store = access->store};
+            twi_banks banks = {.bytes = access->bytes, .store = access->store, .adds = access->adds};
             int figure = 0;
             for (int lane = 0; lane < TWI_WARP; lane++) {
                 visit.x = (first + lane) % kernel->block_width;
@@ -246,11 +249,15 @@ static void explain_access(const twi_access *access, const axis *across, const a
 {
     twi_explained *row = &result->accesses[result->count];
     for (twi_explained *other = result->accesses; other < row; other++)
-        if (strcmp(other->what, access->what) == 0 && other->space == access->space && other->store == access->store)
+        if (strcmp(other->what, access->what) == 0 && other->space == access->space && other->store == access->store &&
+            other->adds == access->adds)
             row = other;
     if (row == &result->accesses[result->count]) {
-        *row = (twi_explained){
-            .what = access->what, .space = access->space, .store = access->store, .bytes = access->bytes};
+        *row = (twi_explained){.what = access->what,
+                               .space = access->space,
+                               .store = access->store,
+                               .adds = access->adds,
+                               .bytes = access->bytes};
         result->count++;
     }
     const twi_counts block = count_block(&result->kernel, access, result->blocks_x / 2, result->blocks_y / 2, row);

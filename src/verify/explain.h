@@ -28,13 +28,16 @@ typedef struct twi_banks {
     int64_t address[TWI_WARP];
     int32_t bytes;
     bool store;
-    int degree; /* the most different words of one bank in a part of the warp that is taken together; 1: no conflict */
+    twi_adds adds;
+    int degree; /* the most different words of one bank in a part of the warp that is taken together, of additions
+                   one after the other the most lanes; 1: no conflict */
 } twi_banks;
 
 typedef struct twi_explained {
     const char *what;
     twi_space space;
     bool store;
+    twi_adds adds;
     int32_t bytes;
     twi_counts block; /* of the block in the image's middle */
     twi_counts image; /* of all blocks */
