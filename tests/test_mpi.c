@@ -4,10 +4,13 @@
  * on, since the others would wait for it.
  */
 #include <inttypes.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "mpi/ranks.h"
 
@@ -222,7 +225,7 @@ static void test_reductions(void)
         for (int type = TW_U8; type < TW_TYPE_COUNT; type++)
             for (int axis = TW_AXIS_X; axis <= TW_AXIS_ALL; axis++)
                 for (size_t f = 0; f < COUNT(figures); f++) {
-                    const tw_reduce_params params = {(tw_axis)axis, figures[f]};
+                    const tw_reduce_params params = {.axis = (tw_axis)axis, .figures = figures[f]};
                     tw_image src = make_whole(sizes[i][0], sizes[i][1], 2, (tw_type)type);
                     tw_image dst =
                         make_whole(axis == TW_AXIS_Y ? src.width : 1, axis == TW_AXIS_X ? src.height : 1, 2, TW_STATS);
@@ -356,6 +359,147 @@ static void test_other_filters(void)
     }
 }
 
+/* ---- Files --------------------------------------------------------------------------------------------------- */
+
+/* The same name on all ranks; the first makes the file, of `size` bytes. */
+static const char *new_file(const char *name, long size)
+{
+    static char paths[2][64];
+    static int next;
+    char *path = paths[next++ % 2];
+    int number = (int)getpid();
+    MPI_Bcast(&number, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    snprintf(path, sizeof paths[0], "/tmp/test_mpi.%d.%s", number, name);
+    if (tw_mpi_rank(mpi) == 0) {
+        FILE *file = fopen(path, "wb");
+        for (long i = 0; file && i < size; i++)
+            fputc('h', file);
+        if (!file || fclose(file) != 0)
+            MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    return path;
+}
+
+static void remove_file(const char *path)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (tw_mpi_rank(mpi) == 0)
+        remove(path);
+}
+
+/* The whole file, by a rank alone: `offset` bytes of the head, then the image. */
+static void expect_file(const char *path, long offset, const tw_image *whole)
+{
+    const size_t row = (size_t)(whole->width * twi_pixel_bytes(whole));
+    char *bytes = malloc(row + (size_t)offset);
+    FILE *file = fopen(path, "rb");
+    bool fine = bytes && file && fread(bytes, 1, (size_t)offset, file) == (size_t)offset;
+    for (int64_t y = 0; fine && y < whole->height; y++)
+        fine = fread(bytes, 1, row, file) == row && memcmp(bytes, (char *)whole->data + y * whole->pitch, row) == 0;
+    expect(fine && fgetc(file) == EOF, "a file has other bytes than the image");
+    if (file)
+        fclose(file);
+    free(bytes);
+}
+
+static void check_file_pass(const tw_image *src, tw_border_mode border, int64_t most_bytes)
+{
+    enum { HEAD = 37 };
+    const tw_box_params params = {{3, 6, 0, 4}, {border, 0}, TW_ROUND_FLOOR};
+    tw_image dst = make_whole(src->width, src->height, src->channels, src->type);
+    tw_problem problem;
+    const tw_mpi_file from = {new_file("from", HEAD), HEAD};
+    const tw_mpi_file to = {new_file("to", HEAD), HEAD};
+    must(tw_box_problem(src, &dst, &params, &problem), "box");
+    must(tw_box(alone, src, &dst, &params), "box");
+    tw_mpi_image rows = spread(src);
+    tw_mpi_image made;
+    must(tw_mpi_image_create(mpi, src->width, src->height, src->channels, src->type, &made), "rows");
+    must(tw_mpi_write(mpi, &from, &rows), "write");
+    must(tw_mpi_filter(mpi, &problem, &from, &to, most_bytes), "filter");
+    expect_file(from.path, HEAD, src);
+    expect_file(to.path, HEAD, &dst);
+    must(tw_mpi_read(mpi, &to, &made), "read");
+    compare(&made, &dst, "from file to file");
+    tw_mpi_image_free(mpi, &rows);
+    tw_mpi_image_free(mpi, &made);
+    tw_image_free(alone, &dst);
+    remove_file(from.path);
+    remove_file(to.path);
+}
+
+static void test_files(void)
+{
+    static const int64_t most[] = {0, 1, 3000};
+    for (size_t i = 0; i < COUNT(sizes); i++)
+        for (int border = TW_BORDER_REPLICATE; border <= TW_BORDER_WRAP; border++) {
+            tw_image src = make_whole(sizes[i][0], sizes[i][1], 2, TW_U16);
+            fill(&src, (unsigned)border);
+            check_file_pass(&src, (tw_border_mode)border, most[(i + (size_t)border) % COUNT(most)]);
+            tw_image_free(alone, &src);
+        }
+}
+
+/* ---- One rank fails: all say so ------------------------------------------------------------------------------- */
+
+static void test_failures(void)
+{
+    const int last = tw_mpi_size(mpi) - 1;
+    const bool bad = tw_mpi_rank(mpi) == last;
+    char words[32] = "";
+    tw_image whole = make_whole(20, 30, 1, TW_U8);
+    tw_image dst = make_whole(20, 30, 1, TW_U8);
+    fill(&whole, 1);
+    tw_mpi_image rows = spread(&whole);
+    tw_mpi_image other = spread(&dst);
+    tw_problem problem;
+    const tw_box_params params = {{3, 3, 1, 1}, {TW_BORDER_WRAP, 0}, TW_ROUND_FLOOR};
+    if (last > 0)
+        snprintf(words, sizeof words, "rank %d: ", last);
+    must(tw_box_problem(&whole, &dst, &params, &problem), "box");
+
+    tw_mpi_image wrong = other;
+    wrong.rows.width -= bad;
+    expect_refused(tw_mpi_run(mpi, &problem, &rows, &wrong), TW_ERROR_ARGUMENT, words);
+    expect_refused(tw_mpi_scatter(mpi, last, bad ? &whole : NULL, &wrong), TW_ERROR_ARGUMENT, words);
+    expect_refused(tw_mpi_gather(mpi, last + 1, &rows, NULL), TW_ERROR_ARGUMENT, "root");
+    wrong = other;
+    wrong.rows.data = bad ? NULL : wrong.rows.data;
+    expect_refused(tw_mpi_run(mpi, &problem, &rows, &wrong), TW_ERROR_ARGUMENT, words);
+    expect_refused(tw_mpi_run(mpi, &problem, &rows, &rows), TW_ERROR_ARGUMENT, "in_place");
+    problem.window.height = 0;
+    expect_refused(tw_mpi_run(mpi, &problem, &rows, &other), TW_ERROR_ARGUMENT, "window");
+    problem.window.height = 3;
+
+    const char *path = new_file("short", 595);
+    expect_refused(tw_mpi_read(mpi, &(tw_mpi_file){path, 0}, &other), TW_ERROR_FILE, "595 bytes");
+    expect_refused(tw_mpi_filter(mpi, &problem, &(tw_mpi_file){path, 0}, &(tw_mpi_file){path, 0}, 0), TW_ERROR_FILE,
+                   "read");
+    remove_file(path);
+    expect_refused(tw_mpi_read(mpi, &(tw_mpi_file){"/no/such/file", 0}, &other), TW_ERROR_FILE, "/no/such/file");
+    expect_refused(tw_mpi_write(mpi, &(tw_mpi_file){"/no/such/file", 0}, &rows), TW_ERROR_FILE, "/no/such/file");
+
+    /* a full disk: whichever rank writes */
+    const struct rlimit none = {300, RLIM_INFINITY};
+    struct rlimit before;
+    path = new_file("full", 0);
+    getrlimit(RLIMIT_FSIZE, &before);
+    setrlimit(RLIMIT_FSIZE, &none);
+    expect_refused(tw_mpi_write(mpi, &(tw_mpi_file){path, 0}, &rows), TW_ERROR_FILE, "written");
+    setrlimit(RLIMIT_FSIZE, &before);
+    remove_file(path);
+
+    /* and none of it is left behind */
+    must(tw_mpi_run(mpi, &problem, &rows, &other), "box");
+    must(tw_box(alone, &whole, &dst, &params), "box");
+    compare(&other, &dst, "after failures");
+    tw_mpi_image_free(mpi, &rows);
+    tw_mpi_image_free(mpi, &other);
+    tw_image_free(alone, &whole);
+    tw_image_free(alone, &dst);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -367,6 +511,8 @@ static const struct {
     {"reductions", test_reductions},
     {"histograms", test_histograms},
     {"running sums", test_running_sums},
+    {"files", test_files},
+    {"failures", test_failures},
 };
 
 int main(int argc, char **argv)
@@ -374,6 +520,7 @@ int main(int argc, char **argv)
     tw_context_options options = tw_context_defaults();
     int all = 0;
     MPI_Init(&argc, &argv);
+    signal(SIGXFSZ, SIG_IGN); /* a write past the limit fails */
     options.backend = argc > 1 && strcmp(argv[1], "--auto") == 0 ? TW_AUTO : TW_CPU;
     must(tw_mpi_create(MPI_COMM_WORLD, &options, &mpi), "tw_mpi_create");
     options.backend = TW_CPU;

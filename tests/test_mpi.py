@@ -63,6 +63,7 @@ def write_inputs():
 
 NUMBERS = (1, 2, 3, 4, 7)
 SOURCES = ("u8.npy", "few.npy", "f32.npy", "u8.pgm", "u8.tif", "u8.png")
+EACH = 3  # of them for a case
 CASES = [
     ("box", "-r", "1", "--border", "wrap"),
     ("box", "-r", "40", "--border", "mirror"),
@@ -90,7 +91,7 @@ def test_files():
     """Each case and file by one number of ranks, in turn, so that each number meets most of both."""
     turn = 0
     for case in CASES:
-        for source in SOURCES:
+        for source in (SOURCES[(turn + i) % len(SOURCES)] for i in range(EACH)):
             ending = "tif" if source == "u8.tif" else "png" if source == "u8.png" else "npy"
             if case[0] in ("scan", "integral"):
                 ending = "npy"

@@ -8,17 +8,15 @@ const twi_ways *twi_ways_of(const tw_problem *problem)
 {
     const bool floats = twi_is_float(problem->type);
     switch (problem->op) {
-    case TW_OP_TRANSPOSE:
-        return &twi_ways_strips;
     case TW_OP_REDUCE:
     case TW_OP_SCAN:
         if (problem->axis == TW_AXIS_X)
             return &twi_ways_lines;
         if (problem->axis == TW_AXIS_Y)
             return &twi_ways_strips;
-        return problem->op == TW_OP_REDUCE ? &twi_ways_record : floats ? &twi_ways_spans : &twi_ways_carry;
+        return problem->op == TW_OP_REDUCE ? &twi_ways_tally : floats ? &twi_ways_spans : &twi_ways_carry;
     case TW_OP_HISTOGRAM:
-        return &twi_ways_counts;
+        return &twi_ways_tally;
     case TW_OP_INTEGRAL:
         return floats ? &twi_ways_float_table : &twi_ways_carry;
     default:
@@ -101,9 +99,8 @@ void twi_plan_release(tw_mpi_plan *plan)
     for (int i = 0; i < TWI_MPI_PARTS; i++) {
         tw_plan_destroy(plan->local[i]);
         plan->local[i] = NULL;
-    }
-    for (int i = 0; i < TWI_MPI_IMAGES; i++)
         tw_image_free(plan->mpi->context, &plan->memory[i]);
+    }
     for (int i = 0; i < TWI_MPI_TABLES; i++) {
         free(plan->tables[i]);
         plan->tables[i] = NULL;

@@ -1,14 +1,15 @@
 /* What a plan over ranks is made of. Kinds of operations, by how far a result reaches:
-     rows.c    filters: the rows around a rank's own
-     strips.c  turns, and what goes down columns: a strip of columns, of all rows; pixels change places
-     sums.c    what goes on from row to row: each rank its part, and a little that is passed on; spans.c and record.c
-               the same for floats, whose order is the definition's */
+     rows.c    filters: the rows around a rank's own; turns
+     strips.c  what goes down columns: a strip of columns, of all rows
+     sums.c    what goes on from row to row: each rank its part, and a little that is passed on; spans.c the same for
+               floats, whose order is the definition's
+     tally.c   figures of the whole image */
 #ifndef TWI_MPI_PLAN_H
 #define TWI_MPI_PLAN_H
 
 #include "mpi/ranks.h"
 
-enum { TWI_MPI_PARTS = 3, TWI_MPI_IMAGES = 6, TWI_MPI_TABLES = 4 };
+enum { TWI_MPI_PARTS = 3, TWI_MPI_TABLES = 4 };
 
 typedef struct twi_ways {
     tw_status (*prepare)(tw_mpi_plan *plan);
@@ -24,7 +25,7 @@ struct tw_mpi_plan {
 
     /* what prepare makes, and destroy frees */
     tw_plan *local[TWI_MPI_PARTS]; /* NULL: this rank has nothing to do there */
-    tw_image memory[TWI_MPI_IMAGES];
+    tw_image memory[TWI_MPI_PARTS];
     void *tables[TWI_MPI_TABLES]; /* by malloc */
 };
 
@@ -32,10 +33,9 @@ extern const twi_ways twi_ways_rows;        /* rows.c */
 extern const twi_ways twi_ways_strips;      /* strips.c */
 extern const twi_ways twi_ways_float_table; /* strips.c: integral of floats */
 extern const twi_ways twi_ways_lines;       /* sums.c: each row for itself */
-extern const twi_ways twi_ways_counts;      /* sums.c: histogram */
 extern const twi_ways twi_ways_carry;       /* sums.c: scan of the whole image and integral, of integers */
 extern const twi_ways twi_ways_spans;       /* spans.c: scan of the whole image, of floats */
-extern const twi_ways twi_ways_record;      /* record.c: reduce of the whole image */
+extern const twi_ways twi_ways_tally;       /* tally.c: reduce of the whole image, histogram */
 
 /* Which of them the problem takes. */
 const twi_ways *twi_ways_of(const tw_problem *problem);
@@ -48,19 +48,6 @@ tw_status twi_local_plan(tw_mpi_plan *plan, const tw_problem *problem, tw_plan *
 tw_problem twi_sized(const tw_problem *problem, int64_t width, int64_t height);
 /* An image of the context's memory, freed with the plan. */
 tw_status twi_plan_memory(tw_mpi_plan *plan, int which, int64_t width, int64_t height, tw_type type);
-/* Rows first ... last-1 of a filter's result, and the band of src that makes them. */
-typedef struct twi_stretch {
-    int64_t first;
-    int64_t last;
-    int64_t from;       /* the band's first row; below 0 where the border wraps: rows from the image's end */
-    tw_problem problem; /* of the band: its result's row 0 would be row `from` */
-} twi_stretch;
-
-twi_stretch twi_stretch_of(const tw_problem *problem, int64_t first, int64_t last);
-/* The band's rows as they lie in the image, of `whole` rows: one run, or two where they wrap. `band` has their memory,
-   or none. */
-int twi_stretch_runs(const twi_stretch *stretch, int64_t whole, const tw_image *band, twi_place *runs);
-
 /* The operation itself on this rank's rows, as local[0]. */
 tw_status twi_prepare_own(tw_mpi_plan *plan);
 /* The rows of src that this rank has. */

@@ -1,23 +1,19 @@
 /*
  * Operations whose result depends on whole columns: each rank gets a strip of columns with all their rows, and works on
- * it as one machine would; so the order of a column's sum is the definition's, whatever the number of ranks. A turn's
- * strip is, turned, the rank's rows of the result; other results go back to the rows' ranks.
+ * it as one machine would; so the order of a column's sum is the definition's, whatever the number of ranks. The
+ * results go back to the rows' ranks.
  */
 #include "mpi/plan.h"
 
 enum { STRIP = 0, RESULT = 1, SUMS = 2 };
 
-/* The part of src that this rank turns into its rows of dst. */
-static twi_cut cut_for(const tw_problem *problem)
+static twi_cut columns_of(const tw_problem *problem)
 {
-    twi_cut cut = twi_cut_rows(problem->width, problem->height);
-    if (problem->op != TW_OP_TRANSPOSE || ((unsigned)problem->turn & TW_TRANSPOSE))
-        cut.kind = TWI_CUT_COLUMNS;
-    cut.backward = problem->op == TW_OP_TRANSPOSE && ((unsigned)problem->turn & TW_FLIP_VERTICAL);
+    const twi_cut cut = {.kind = TWI_CUT_COLUMNS, .whole = {0, 0, problem->width, problem->height}};
     return cut;
 }
 
-static twi_cut result_cut(const tw_mpi_plan *plan)
+static twi_cut result_columns(const tw_mpi_plan *plan)
 {
     const bool table = plan->problem.op == TW_OP_INTEGRAL;
     const twi_cut cut = {.kind = TWI_CUT_COLUMNS,
@@ -33,15 +29,13 @@ static bool is_empty(twi_rect rect)
 static tw_status prepare(tw_mpi_plan *plan)
 {
     const tw_problem *problem = &plan->problem;
-    const twi_cut cut = cut_for(problem);
+    const twi_cut cut = columns_of(problem);
     const twi_rect part = twi_cut_part(plan->mpi, &cut, plan->mpi->rank);
     if (is_empty(part))
         return TW_OK;
     const tw_problem local = twi_sized(problem, part.width, part.height);
     TWI_MPI_TRY(twi_local_plan(plan, &local, &plan->local[0]));
     TWI_MPI_TRY(twi_plan_memory(plan, STRIP, part.width, part.height, problem->type));
-    if (problem->op == TW_OP_TRANSPOSE)
-        return TW_OK;
     return twi_plan_memory(plan, RESULT, part.width, plan->out_height, problem->out_type);
 }
 
@@ -49,21 +43,19 @@ static tw_status run(tw_mpi_plan *plan, const tw_mpi_image *src, const tw_mpi_im
 {
     const tw_mpi *mpi = plan->mpi;
     const tw_problem *problem = &plan->problem;
-    const bool turn = problem->op == TW_OP_TRANSPOSE;
+    const tw_image *strip = &plan->memory[STRIP];
+    const tw_image *result = &plan->memory[RESULT];
     const twi_cut rows = twi_cut_rows(problem->width, problem->height);
-    const twi_cut cut = cut_for(problem);
-    const tw_image *result = turn ? &dst->rows : &plan->memory[RESULT];
-    TWI_MPI_TRY(twi_move(mpi, twi_pixel_bytes(&src->rows), &rows, &src->rows, &cut, &plan->memory[STRIP]));
+    const twi_cut columns = columns_of(problem);
+    const twi_cut from = result_columns(plan);
+    const twi_cut to = twi_cut_rows(plan->out_width, plan->out_height);
+    TWI_MPI_TRY(twi_move(mpi, twi_pixel_bytes(&src->rows), &rows, &src->rows, &columns, strip));
     tw_status status = TW_OK;
     if (plan->local[0])
-        status = twi_mpi_core(tw_plan_run(plan->local[0], &plan->memory[STRIP], result));
+        status = twi_mpi_core(tw_plan_run(plan->local[0], strip, result));
     TWI_MPI_TRY(twi_mpi_agree(mpi, status));
-    if (turn)
-        return TW_OK;
     if (problem->op == TW_OP_REDUCE && plan->local[0]) /* columns of a strip are counted from its first */
-        twi_shift_records(result, problem->figures, twi_cut_part(mpi, &cut, mpi->rank).x, 0);
-    const twi_cut from = result_cut(plan);
-    const twi_cut to = twi_cut_rows(plan->out_width, plan->out_height);
+        twi_shift_records(result, problem->figures, twi_cut_part(mpi, &columns, mpi->rank).x, 0);
     return twi_move(mpi, twi_pixel_bytes(&dst->rows), &from, result, &to, &dst->rows);
 }
 
@@ -75,7 +67,7 @@ static tw_status prepare_table(tw_mpi_plan *plan)
 {
     const tw_problem *problem = &plan->problem;
     const twi_cut rows = twi_cut_rows(problem->width, problem->height);
-    const twi_cut columns = cut_for(problem);
+    const twi_cut columns = columns_of(problem);
     const twi_rect own = twi_cut_part(plan->mpi, &rows, plan->mpi->rank);
     const twi_rect strip = twi_cut_part(plan->mpi, &columns, plan->mpi->rank);
     tw_problem along = twi_sized(problem, own.width, own.height);
@@ -102,8 +94,8 @@ static tw_status run_table(tw_mpi_plan *plan, const tw_mpi_image *src, const tw_
     const tw_mpi *mpi = plan->mpi;
     const int64_t pixel = twi_pixel_bytes(&dst->rows);
     const twi_cut rows = twi_cut_rows(plan->problem.width, plan->problem.height);
-    const twi_cut columns = cut_for(&plan->problem);
-    const twi_cut from = result_cut(plan);
+    const twi_cut columns = columns_of(&plan->problem);
+    const twi_cut from = result_columns(plan);
     const twi_cut to = twi_cut_rows(plan->out_width, plan->out_height);
     tw_status status = TW_OK;
     if (plan->local[1])

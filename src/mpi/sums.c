@@ -55,30 +55,6 @@ static tw_status run_lines(tw_mpi_plan *plan, const tw_mpi_image *src, const tw_
 
 const twi_ways twi_ways_lines = {twi_prepare_own, run_lines};
 
-/* ---- How often each value occurs -------------------------------------------------------------------------- */
-
-static tw_status prepare_counts(tw_mpi_plan *plan)
-{
-    TWI_MPI_TRY(twi_prepare_own(plan));
-    TWI_MPI_TRY(twi_plan_memory(plan, 0, plan->out_width, 1, TW_U64));
-    memset(plan->memory[0].data, 0, (size_t)plan->memory[0].pitch);
-    return TW_OK;
-}
-
-static tw_status run_counts(tw_mpi_plan *plan, const tw_mpi_image *src, const tw_mpi_image *dst)
-{
-    const tw_mpi *mpi = plan->mpi;
-    tw_status status = TW_OK;
-    if (plan->local[0])
-        status = twi_mpi_core(tw_plan_run(plan->local[0], &src->rows, &plan->memory[0]));
-    TWI_MPI_TRY(twi_mpi_agree(mpi, status));
-    (void)MPI_Reduce(plan->memory[0].data, dst->rows.data, (int)(plan->out_width * plan->problem.channels),
-                     MPI_UINT64_T, MPI_SUM, mpi->size - 1, mpi->communicator);
-    return TW_OK;
-}
-
-const twi_ways twi_ways_counts = {prepare_counts, run_counts};
-
 /* ---- Running sums of integers: a row of what lies before is added -------------------------------------------- */
 
 enum { MINE = 0, BEFORE = 1 };
