@@ -14,7 +14,7 @@ endif()
 find_package(Threads REQUIRED)
 
 # These see what a user sees: the shared library and the public header. The others may look inside.
-set(TW_OUTER_TESTS test_api test_plan test_cases test_filters test_props test_float test_part test_tally)
+set(TW_OUTER_TESTS test_api test_plan test_cases test_filters test_props test_float test_part test_tally test_spread)
 file(GLOB TW_TESTS CONFIGURE_DEPENDS tests/test_*.c)
 list(FILTER TW_TESTS EXCLUDE REGEX "test_mpi[^/]*$") # mpi_tests.cmake
 foreach(source ${TW_TESTS})

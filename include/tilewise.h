@@ -673,6 +673,37 @@ TW_API tw_status tw_tally_add_found(tw_tally *tally, int64_t rows, const tw_imag
 /* Writes the record of each channel, or the histogram. TW_ERROR_ARGUMENT while rows are missing. */
 TW_API tw_status tw_tally_finish(const tw_tally *tally, const tw_image *dst);
 
+/* ---- Spread images: rows that stay on several devices ------------------------------------------ */
+
+/*
+ * An image whose rows lie on the devices of a context (tw_context_options.devices), a band on each, for chains of
+ * filters: between two of them only the rows that windows reach move, from device to device.
+ * `reach`: rows that a device has room for above and below its band, at least those that a window reaches; of a band
+ * that is lower than the window, the image's height will do. Not thread-safe, as its context.
+ */
+typedef struct tw_spread tw_spread;
+TW_API tw_status tw_spread_create(tw_context *context, int64_t width, int64_t height, int32_t channels, tw_type type,
+                                  int64_t reach, tw_spread **spread);
+TW_API void tw_spread_destroy(tw_spread *spread);
+
+/* Copies all rows from, or to, an image on the host of the same shape; page-locked memory is the fastest. */
+TW_API tw_status tw_spread_put(tw_spread *spread, const tw_image *image);
+TW_API tw_status tw_spread_get(const tw_spread *spread, const tw_image *image);
+
+/* A plan for spread images. The problem may be one that was made for images of the same shapes anywhere.
+   TW_ERROR_UNSUPPORTED as tw_problem_part(). */
+typedef struct tw_spread_plan tw_spread_plan;
+TW_API tw_status tw_spread_plan_create(tw_context *context, const tw_problem *problem, const tw_plan_options *options,
+                                       tw_spread_plan **plan);
+TW_API void tw_spread_plan_destroy(tw_spread_plan *plan);
+
+/* Queues a run on all devices and returns; runs of one context follow each other. dst is not src. The bytes are those
+   of one device. TW_ERROR_ARGUMENT where src has less reach than the window needs, with both numbers. */
+TW_API tw_status tw_spread_run(tw_spread_plan *plan, const tw_spread *src, const tw_spread *dst);
+
+/* Waits until all that was queued is complete. */
+TW_API tw_status tw_spread_wait(const tw_spread *spread);
+
 /* ---- Wisdom: measured choices ---------------------------------------------------------------- */
 
 /* Milliseconds a run of one variant, on images that lie on its device: median, least and most of several figures. */

@@ -82,6 +82,18 @@ tw_context_options tw_context_defaults(void)
     return options;
 }
 
+/* Each may copy from each. */
+static tw_status link_all(tw_context *context)
+{
+    tw_context *members[TWI_MOST_DEVICES];
+    const int count = twi_members(context, members);
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j < count; j++)
+            if (i != j)
+                TWI_TRY(context->backend->link(members[i], members[j]));
+    return TW_OK;
+}
+
 /* Opens the devices beside the first, of the context's back end; under TW_AUTO those that can be opened. */
 static tw_status open_others(tw_context *context, const tw_context_options *options)
 {
@@ -104,7 +116,7 @@ static tw_status open_others(tw_context *context, const tw_context_options *opti
         else if (!context->rest_goes_on || status != TW_ERROR_DEVICE)
             return status;
     }
-    return TW_OK;
+    return link_all(context);
 }
 
 static tw_status open_backend(tw_context *context, tw_backend id)

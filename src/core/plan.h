@@ -86,7 +86,7 @@ typedef struct twi_backend {
     /* Memory of the kind that the back end owns; what release gets is what allocate gave. */
     tw_status (*allocate)(tw_context *context, size_t bytes, tw_memory_kind kind, void **memory);
     void (*release)(tw_context *context, void *memory, tw_memory_kind kind);
-    tw_status (*copy)(tw_context *context, const tw_image *src, const tw_image *dst);
+    tw_status (*copy)(const tw_context *context, const tw_image *src, const tw_image *dst);
     /* Takes what the back end itself needs to run the plan, so that runs allocate nothing; may be NULL. */
     tw_status (*prepare)(tw_plan *plan);
     /* dst = a - b, saturated to the type; images of one type and size on the back end's own memory, dst may be a or b.
@@ -97,6 +97,15 @@ typedef struct twi_backend {
     tw_status (*run)(tw_plan *plan, const tw_image *src, const tw_image *dst, int64_t first);
     /* Queues it on a stream; NULL where the back end has none. */
     tw_status (*enqueue)(tw_plan *plan, const tw_image *src, const tw_image *dst, void *stream);
+    /* For several devices (spread.c): copies, and rows of a plan from `first` on, on the back end's own memory, queued
+       in the context's order; mark() and await() put what `context` queues next behind what `other` had queued by then;
+       finish() waits for all. link() lets the context reach the other's memory. Any of the last four may do nothing. */
+    tw_status (*queue_copy)(const tw_context *context, const tw_image *src, const tw_image *dst);
+    tw_status (*queue_run)(tw_plan *plan, const tw_image *src, const tw_image *dst, int64_t first);
+    tw_status (*mark)(const tw_context *context);
+    tw_status (*await)(const tw_context *context, const tw_context *other);
+    tw_status (*finish)(const tw_context *context);
+    tw_status (*link)(const tw_context *context, const tw_context *other);
     /* Milliseconds for `launches` runs in a row on images of the back end's own memory, taking the
        `pairs` images of src and dst in turn. With `graph` they are launched as one CUDA graph (the CPU
        ignores it). `plan` NULL: plain copies of the same images, what every figure is compared with. */

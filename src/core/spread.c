@@ -1,0 +1,359 @@
+/*
+ * Images whose rows lie on the devices of a context, a band on each, with room above and below for the rows that
+ * windows reach. A run brings those from their owners' memory (a copy between devices) into that room, so that each
+ * device has its part (part.c) as one image and makes its rows of the result where they stay. Runs are queued: devices
+ * wait for each other by events, the caller's thread for none of them.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/group.h"
+
+typedef struct band {
+    tw_context *context;
+    int64_t first; /* its rows of the image */
+    int64_t last;
+    tw_image room; /* reach rows, its own, and as many again */
+} band;
+
+struct tw_spread {
+    tw_context *context;
+    tw_image shape; /* of the whole; no pixels */
+    int64_t reach;
+    int count;
+    band *bands;
+};
+
+/* What one device does in a run. */
+typedef struct duty {
+    tw_plan *plan;
+    tw_part part;
+    tw_image gathered; /* its source, where that is not its band and rows around it */
+} duty;
+
+struct tw_spread_plan {
+    tw_context *context;
+    tw_problem problem;
+    int count;
+    duty *duties;
+};
+
+static tw_memory_kind kind_on(const tw_context *context)
+{
+    return context->backend->id == TW_CUDA ? TW_MEMORY_DEVICE : TW_MEMORY_HOST;
+}
+
+static int64_t cut_at(int64_t height, int count, int i)
+{
+    return height / count * i + height % count * i / count;
+}
+
+/* ---- Images -------------------------------------------------------------------------------------- */
+
+static tw_status make_band(const tw_spread *spread, band *b)
+{
+    const tw_image *shape = &spread->shape;
+    int64_t rows = 0;
+    if (spread->reach > (INT64_MAX - shape->height) / 2)
+        return twi_fail(TW_ERROR_LIMIT, "reach %" PRId64 ": too many rows", spread->reach);
+    rows = b->last - b->first + 2 * spread->reach;
+    return tw_image_create(b->context, shape->width, rows, shape->channels, shape->type, kind_on(b->context), &b->room);
+}
+
+tw_status tw_spread_create(tw_context *context, int64_t width, int64_t height, int32_t channels, tw_type type,
+                           int64_t reach, tw_spread **result)
+{
+    tw_context *members[TWI_MOST_DEVICES];
+    void *memory = NULL;
+    void *bands = NULL;
+    if (!context || !result)
+        return twi_fail(TW_ERROR_ARGUMENT, "%s is NULL", context ? "spread" : "context");
+    *result = NULL;
+    if (width < 1 || height < 1 || reach < 0)
+        return twi_fail(TW_ERROR_ARGUMENT,
+                        "%" PRId64 "x%" PRId64 " pixels, reach %" PRId64 ": use 1 or more, and 0 or more", width,
+                        height, reach);
+    TWI_TRY(twi_host_allocate(context, sizeof(tw_spread), &memory));
+    const int count = (int)twi_min_i64(twi_members(context, members), height);
+    tw_status status = twi_host_allocate(context, (size_t)count * sizeof(band), &bands);
+    if (status != TW_OK) {
+        twi_host_release(context, memory);
+        return status;
+    }
+    tw_spread *spread = memory;
+    *spread = (tw_spread){
+        .context = context,
+        .shape = {.width = width, .height = height, .channels = channels, .type = type},
+        .reach = reach,
+        .count = count,
+        .bands = bands,
+    };
+    memset(bands, 0, (size_t)count * sizeof(band));
+    for (int i = 0; i < count; i++) {
+        spread->bands[i].context = members[i];
+        spread->bands[i].first = cut_at(height, count, i);
+        spread->bands[i].last = cut_at(height, count, i + 1);
+    }
+    for (int i = 0; i < count && status == TW_OK; i++)
+        status = make_band(spread, &spread->bands[i]);
+    if (status != TW_OK) {
+        tw_spread_destroy(spread);
+        return status;
+    }
+    *result = spread;
+    return TW_OK;
+}
+
+void tw_spread_destroy(tw_spread *spread)
+{
+    if (!spread)
+        return;
+    for (int i = 0; i < spread->count; i++)
+        tw_image_free(spread->bands[i].context, &spread->bands[i].room);
+    twi_host_release(spread->context, spread->bands);
+    twi_host_release(spread->context, spread);
+}
+
+/* The rows that the band owns, where they lie. */
+static tw_image own_rows(const tw_spread *spread, const band *b)
+{
+    tw_image own = b->room;
+    own.data = (char *)own.data + spread->reach * own.pitch;
+    own.height = b->last - b->first;
+    return own;
+}
+
+static tw_status check_host(const tw_spread *spread, const tw_image *image)
+{
+    if (!spread)
+        return twi_fail(TW_ERROR_ARGUMENT, "spread is NULL");
+    TWI_TRY(tw_image_check(image));
+    const tw_image *shape = &spread->shape;
+    if (image->memory != TW_HOST || image->width != shape->width || image->height != shape->height ||
+        image->channels != shape->channels || image->type != shape->type)
+        return twi_fail(TW_ERROR_ARGUMENT,
+                        "the image is %s of %" PRId64 "x%" PRId64 " with %d channels, the spread %s of %" PRId64
+                        "x%" PRId64 " with %d, and the image must be on the host",
+                        tw_type_name(image->type), image->width, image->height, (int)image->channels,
+                        tw_type_name(shape->type), shape->width, shape->height, (int)shape->channels);
+    return TW_OK;
+}
+
+/* Between the host and all devices; after what is queued there. */
+static tw_status transfer(const tw_spread *spread, const tw_image *image, bool up)
+{
+    TWI_TRY(check_host(spread, image));
+    TWI_TRY(tw_spread_wait(spread));
+    for (int i = 0; i < spread->count; i++) {
+        const band *b = &spread->bands[i];
+        const tw_image own = own_rows(spread, b);
+        tw_image rows;
+        TWI_TRY(tw_image_view(image, 0, b->first, image->width, b->last - b->first, &rows));
+        TWI_TRY(tw_image_copy(b->context, up ? &rows : &own, up ? &own : &rows));
+    }
+    return TW_OK;
+}
+
+tw_status tw_spread_put(tw_spread *spread, const tw_image *image)
+{
+    return transfer(spread, image, true);
+}
+
+tw_status tw_spread_get(const tw_spread *spread, const tw_image *image)
+{
+    return transfer(spread, image, false);
+}
+
+tw_status tw_spread_wait(const tw_spread *spread)
+{
+    if (!spread)
+        return twi_fail(TW_ERROR_ARGUMENT, "spread is NULL");
+    for (int i = 0; i < spread->count; i++)
+        TWI_TRY(spread->bands[i].context->backend->finish(spread->bands[i].context));
+    return TW_OK;
+}
+
+/* ---- Plans --------------------------------------------------------------------------------------- */
+
+static tw_status make_duty(const tw_spread_plan *plan, const tw_plan_options *options, tw_context *context,
+                           int64_t first, int64_t last, duty *d)
+{
+    TWI_TRY(tw_problem_part(&plan->problem, first, last, &d->part));
+    tw_problem *part = &d->part.problem;
+    part->memory = kind_on(context) == TW_MEMORY_DEVICE ? TW_DEVICE : TW_HOST;
+    TWI_TRY(twi_plan_create_one(context, part, options, &d->plan));
+    if (plan->problem.op != TW_OP_TRANSPOSE)
+        return TW_OK;
+    return tw_image_create(context, part->width, part->height, part->channels, part->type, kind_on(context),
+                           &d->gathered);
+}
+
+tw_status tw_spread_plan_create(tw_context *context, const tw_problem *problem, const tw_plan_options *options,
+                                tw_spread_plan **result)
+{
+    tw_context *members[TWI_MOST_DEVICES];
+    void *memory = NULL;
+    void *duties = NULL;
+    int64_t width = 0;
+    int64_t height = 0;
+    if (!context || !problem || !result)
+        return twi_fail(TW_ERROR_ARGUMENT, "%s is NULL", !context ? "context" : !problem ? "problem" : "plan");
+    *result = NULL;
+    TWI_TRY(twi_problem_check(problem));
+    twi_out_shape(problem, &width, &height);
+    TWI_TRY(twi_host_allocate(context, sizeof(tw_spread_plan), &memory));
+    const int count = (int)twi_min_i64(twi_members(context, members), height);
+    tw_status status = twi_host_allocate(context, (size_t)count * sizeof(duty), &duties);
+    if (status != TW_OK) {
+        twi_host_release(context, memory);
+        return status;
+    }
+    tw_spread_plan *plan = memory;
+    *plan = (tw_spread_plan){.context = context, .problem = *problem, .count = count, .duties = duties};
+    memset(duties, 0, (size_t)count * sizeof(duty));
+    for (int i = 0; i < count && status == TW_OK; i++)
+        status = make_duty(plan, options, members[i], cut_at(height, count, i), cut_at(height, count, i + 1),
+                           &plan->duties[i]);
+    if (status != TW_OK) {
+        tw_spread_plan_destroy(plan);
+        return status;
+    }
+    *result = plan;
+    return TW_OK;
+}
+
+void tw_spread_plan_destroy(tw_spread_plan *plan)
+{
+    if (!plan)
+        return;
+    for (int i = 0; i < plan->count; i++) {
+        duty *d = &plan->duties[i];
+        if (d->plan)
+            tw_image_free(d->plan->context, &d->gathered);
+        tw_plan_destroy(d->plan);
+    }
+    twi_host_release(plan->context, plan->duties);
+    twi_host_release(plan->context, plan);
+}
+
+/* ---- Runs ---------------------------------------------------------------------------------------- */
+
+/* Queues copies of some rows of the image to `to`, from those that own them; `own`: not from this one. */
+static tw_status bring_rows(const tw_spread *src, const tw_context *context, const tw_region *read, const tw_image *to,
+                            const band *own)
+{
+    for (int i = 0; i < src->count; i++) {
+        const band *owner = &src->bands[i];
+        const int64_t first = twi_max_i64(read->y, owner->first);
+        const int64_t last = twi_min_i64(read->y + read->height, owner->last);
+        const tw_image rows = own_rows(src, owner);
+        tw_image from;
+        tw_image place;
+        if (first >= last || owner == own)
+            continue;
+        TWI_TRY(tw_image_view(&rows, read->x, first - owner->first, read->width, last - first, &from));
+        TWI_TRY(tw_image_view(to, 0, first - read->y, read->width, last - first, &place));
+        TWI_TRY(context->backend->queue_copy(context, &from, &place));
+    }
+    return TW_OK;
+}
+
+/* Where in the part's source the band's own rows are; -1 if they are not, all of them, side by side. */
+static int64_t place_of(const tw_part *part, const band *b)
+{
+    int64_t y = 0;
+    for (int32_t i = 0; i < part->count; i++) {
+        const tw_region *read = &part->reads[i];
+        if (b->first >= read->y && b->last <= read->y + read->height)
+            return y + b->first - read->y;
+        y += read->height;
+    }
+    return -1;
+}
+
+/* The band with the rows around it that the part has. */
+static tw_status surround(const tw_spread *src, const duty *d, const band *b, tw_image *source)
+{
+    const int64_t above = place_of(&d->part, b);
+    const int64_t below = d->part.problem.height - above - (b->last - b->first);
+    int64_t y = 0;
+    if (above < 0 || above > src->reach || below > src->reach)
+        return twi_fail(TW_ERROR_ARGUMENT,
+                        "the source's reach is %" PRId64 " rows, rows %" PRId64 " to %" PRId64 " need %" PRId64
+                        " above and %" PRId64 " below",
+                        src->reach, b->first, b->last, twi_max_i64(above, 0), twi_max_i64(below, 0));
+    *source = b->room;
+    source->data = (char *)source->data + (src->reach - above) * source->pitch;
+    source->height = d->part.problem.height;
+    for (int32_t i = 0; i < d->part.count; i++) {
+        const tw_region *read = &d->part.reads[i];
+        tw_image rows;
+        TWI_TRY(tw_image_view(source, 0, y, source->width, read->height, &rows));
+        TWI_TRY(bring_rows(src, b->context, read, &rows, y <= above && above < y + read->height ? b : NULL));
+        y += read->height;
+    }
+    return TW_OK;
+}
+
+static tw_status queue_duty(const duty *d, const tw_spread *src, const tw_spread *dst, int i)
+{
+    const band *b = &src->bands[i];
+    const tw_image rows = own_rows(dst, &dst->bands[i]);
+    tw_image source = d->gathered;
+    if (source.data)
+        TWI_TRY(bring_rows(src, d->plan->context, &d->part.reads[0], &source, NULL));
+    else
+        TWI_TRY(surround(src, d, b, &source));
+    return d->plan->context->backend->queue_run(d->plan, &source, &rows, d->part.first);
+}
+
+static bool is_like(const tw_spread *spread, const tw_context *context, int64_t width, int64_t height, int32_t channels,
+                    tw_type type)
+{
+    const tw_image *shape = &spread->shape;
+    return spread->context == context && shape->width == width && shape->height == height &&
+           shape->channels == channels && shape->type == type;
+}
+
+static tw_status check_run(const tw_spread_plan *plan, const tw_spread *src, const tw_spread *dst)
+{
+    int64_t width = 0;
+    int64_t height = 0;
+    char text[160];
+    if (!plan || !src || !dst)
+        return twi_fail(TW_ERROR_ARGUMENT, "%s is NULL", !plan ? "plan" : !src ? "src" : "dst");
+    const tw_problem *problem = &plan->problem;
+    twi_out_shape(problem, &width, &height);
+    (void)tw_problem_text(problem, text, sizeof text);
+    if (src == dst)
+        return twi_fail(TW_ERROR_ARGUMENT, "dst is src: bands need a result of their own");
+    if (!is_like(src, plan->context, problem->width, problem->height, problem->channels, problem->type) ||
+        !is_like(dst, plan->context, width, height, problem->channels, problem->out_type))
+        return twi_fail(TW_ERROR_ARGUMENT, "the images are not those of the plan and its context: %s", text);
+    if (dst->count != plan->count || (src->count != plan->count && problem->op != TW_OP_TRANSPOSE))
+        return twi_fail(TW_ERROR_DEVICE, "the images lie on %d and %d devices, the plan is for %d", src->count,
+                        dst->count, plan->count);
+    return TW_OK;
+}
+
+/* All that was queued on any of the devices comes before what is queued next. */
+static tw_status meet(const tw_spread_plan *plan, const tw_spread *src)
+{
+    const band *bands = src->bands;
+    for (int i = 0; i < src->count; i++)
+        TWI_TRY(bands[i].context->backend->mark(bands[i].context));
+    for (int i = 0; i < plan->count; i++)
+        for (int j = 0; j < src->count; j++)
+            if (plan->duties[i].plan->context != bands[j].context)
+                TWI_TRY(bands[j].context->backend->await(plan->duties[i].plan->context, bands[j].context));
+    return TW_OK;
+}
+
+tw_status tw_spread_run(tw_spread_plan *plan, const tw_spread *src, const tw_spread *dst)
+{
+    TWI_TRY(check_run(plan, src, dst));
+    TWI_TRY(meet(plan, src));
+    for (int i = 0; i < plan->count; i++)
+        TWI_TRY(queue_duty(&plan->duties[i], src, dst, i));
+    return TW_OK;
+}
