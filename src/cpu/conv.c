@@ -328,11 +328,12 @@ static void make_scale(const tw_problem *problem, const twi_conv_choice *choice,
     setup->scale.divisor = (int64_t)(problem->divisor < 0 ? -problem->divisor : problem->divisor);
     setup->scale.offset = (int64_t)problem->offset;
     setup->scale.shift = __builtin_ctzll((unsigned long long)setup->scale.divisor);
-    setup->scale.division = setup->scale.divisor == (INT64_C(1) << setup->scale.shift) ? TWI_CONV_SHIFT
-                            : choice->small                                            ? TWI_CONV_FLOAT
-                                                                                       : TWI_CONV_DOUBLE;
+    setup->scale.division = choice->short_sums                                           ? TWI_CONV_SHORT
+                            : setup->scale.divisor == (INT64_C(1) << setup->scale.shift) ? TWI_CONV_SHIFT
+                            : choice->small                                              ? TWI_CONV_FLOAT
+                                                                                         : TWI_CONV_DOUBLE;
     setup->scale.pairs = choice->pairs;
-    if (setup->main.unit == TWI_CONV_PAIRS)
+    if (choice->short_sums)
         setup->main.start = choice->pairs.start;
     else if (problem->rounding == TW_ROUND_NEAREST)
         setup->main.start += setup->scale.divisor / 2;

@@ -73,6 +73,7 @@ typedef struct twi_conv_pairs {
 
 /* How the 32-bit levels divide: conv_finish_vector.tmpl.h says why each is exact. */
 typedef enum twi_conv_division {
+    TWI_CONV_SHORT, /* sums of 16 bits: twi_conv_pairs */
     TWI_CONV_SHIFT, /* a power of two, 1 too */
     TWI_CONV_FLOAT, /* sums below 2^22 */
     TWI_CONV_DOUBLE
@@ -155,11 +156,14 @@ typedef struct twi_conv_choice {
     twi_conv_unit main;
     int64_t row_values[TW_MAX_MASK]; /* integer masks that are done as a row and a column */
     int64_t column_values[TW_MAX_MASK];
-    twi_conv_pairs pairs; /* where `main` is TWI_CONV_PAIRS */
+    bool short_sums;      /* of TWI_CONV_PAIRS, and of TWI_CONV_FIVE where they do: `pairs` */
+    twi_conv_pairs pairs; /* */
 } twi_conv_choice;
 
 /* Whether sums of 16 bits are enough for a correlation with an integer mask, and how. */
 bool twi_conv_find_pairs(const tw_problem *problem, twi_conv_pairs *pairs);
+/* Whether two products of a byte and one of these weights fit into 16 bits together. */
+bool twi_conv_fits_pair(int64_t a, int64_t b);
 
 void twi_conv_choose(const tw_problem *problem, twi_conv_level level, twi_conv_choice *choice);
 /* The largest weight of the unit: larger ones are cut into several taps. */

@@ -102,6 +102,15 @@ static void choose_lines(const tw_problem *problem, twi_conv_level level, twi_i1
         choice->main = choice->row;
 }
 
+/* Whether the fifth column of a 5x5 mask can be added in 16 bits, by pairs of rows, and the sums divided there. */
+static bool five_in_pairs(const tw_problem *problem, const twi_conv_pairs *pairs)
+{
+    const int32_t *mask = problem->mask.integers;
+    const int64_t sign = problem->divisor < 0 ? -1 : 1;
+    return pairs->magic != 0 && twi_conv_fits_pair(sign * mask[4], sign * mask[9]) &&
+           twi_conv_fits_pair(sign * mask[14], sign * mask[19]);
+}
+
 static void choose_mask(const tw_problem *problem, twi_conv_level level, twi_i128 extra, twi_conv_choice *choice)
 {
     const tw_window *window = &problem->window;
@@ -117,15 +126,19 @@ static void choose_mask(const tw_problem *problem, twi_conv_level level, twi_i12
     const int64_t shifted = problem->type == TW_U16 ? INT16_MAX : problem->type == TW_I16 ? INT16_MAX : element;
     choice->small = total * element + extra < small_bound;
     choice->main = unit_for(problem->type == TW_U8, shifted, largest, total * element + extra, level);
-    if (level != TWI_CONV_C && twi_conv_find_pairs(problem, &choice->pairs))
+    choice->short_sums = level != TWI_CONV_C && twi_conv_find_pairs(problem, &choice->pairs);
+    if (choice->short_sums)
         choice->main = TWI_CONV_PAIRS;
     if (level == TWI_CONV_AVX512 && problem->type == TW_U8 && problem->out_type == TW_U8 && problem->channels == 1 &&
-        window->width == 5 && window->height == 5 && largest <= INT8_MAX && choice->small)
+        window->width == 5 && window->height == 5 && largest <= INT8_MAX && choice->small) {
         choice->main = TWI_CONV_FIVE;
+        choice->short_sums = choice->short_sums && five_in_pairs(problem, &choice->pairs);
+    }
     if (window->width == 1 || window->height == 1 ||
         !twi_factor(problem->mask.integers, window->width, window->height, choice->row_values, choice->column_values))
         return;
     twi_conv_choice lines = *choice;
+    lines.short_sums = false;
     choose_lines(problem, level, extra, &lines);
     const double direct = pass_time(choice->main, window->width, window->height);
     if (pass_time(lines.row, window->width, 1) + pass_time(lines.main, 1, window->height) + 4 < direct)

@@ -150,6 +150,30 @@ INLINE vec scale_short(vec sum, const short_scaler *by, bool divides)
     return divides ? OP(srl_epi16)(OP(mulhi_epu16)(sum, by->magic), by->shift) : sum;
 }
 
+INLINE short_scaler make_short_scaler(const twi_conv_pairs *pairs)
+{
+    const short_scaler by = {
+        .shift = _mm_cvtsi32_si128(pairs->shift),
+        .magic = OP(set1_epi16)((int16_t)(uint16_t)pairs->magic),
+        .plus = OP(set1_epi16)((int16_t)(uint16_t)(pairs->take < 0 ? -pairs->take : 0)),
+        .minus = OP(set1_epi16)((int16_t)(uint16_t)(pairs->take > 0 ? pairs->take : 0)),
+    };
+    return by;
+}
+
+/* The results that fit into 16 bits. */
+INLINE vec take_short(vec quotient, const short_scaler *by)
+{
+    return OP(subs_epu16)(OP(adds_epu16)(quotient, by->plus), by->minus);
+}
+
+/* As bytes: in each block of 16 those of a, then those of b. */
+INLINE vec pack_shorts(vec a, vec b)
+{
+    const vec most = OP(set1_epi16)(UINT8_MAX);
+    return OP(packus_epi16)(OP(min_epu16)(a, most), OP(min_epu16)(b, most));
+}
+
 INLINE void narrow_pairs(tw_type type, char *to, const uint16_t *sums, int64_t n, const short_scaler *by, bool divides,
                          bool stream)
 {
@@ -163,14 +187,13 @@ INLINE void narrow_pairs(tw_type type, char *to, const uint16_t *sums, int64_t n
             v_put(to + 2 * x + VEC, last_blocks(a, b), stream);
             continue;
         }
-        const vec a = OP(subs_epu16)(OP(adds_epu16)(low, by->plus), by->minus);
-        const vec b = OP(subs_epu16)(OP(adds_epu16)(high, by->plus), by->minus);
+        const vec a = take_short(low, by);
+        const vec b = take_short(high, by);
         if (type == TW_U16) {
             v_put(to + 2 * x, first_blocks(a, b), stream);
             v_put(to + 2 * x + VEC, last_blocks(a, b), stream);
         } else {
-            const vec most = OP(set1_epi16)(UINT8_MAX);
-            v_put(to + x, OP(packus_epi16)(OP(min_epu16)(a, most), OP(min_epu16)(b, most)), stream);
+            v_put(to + x, pack_shorts(a, b), stream);
         }
     }
 }
@@ -178,12 +201,7 @@ INLINE void narrow_pairs(tw_type type, char *to, const uint16_t *sums, int64_t n
 INLINE void finish_pairs(const twi_conv_setup *setup, const uint16_t *sums, int64_t n, char *to, bool stream)
 {
     const twi_conv_pairs *pairs = &setup->scale.pairs;
-    const short_scaler by = {
-        .shift = _mm_cvtsi32_si128(pairs->shift),
-        .magic = OP(set1_epi16)((int16_t)(uint16_t)pairs->magic),
-        .plus = OP(set1_epi16)((int16_t)(uint16_t)(pairs->take < 0 ? -pairs->take : 0)),
-        .minus = OP(set1_epi16)((int16_t)(uint16_t)(pairs->take > 0 ? pairs->take : 0)),
-    };
+    const short_scaler by = make_short_scaler(pairs);
     const bool divides = pairs->magic != 0;
     if (setup->out_type == TW_U8 && divides)
         narrow_pairs(TW_U8, to, sums, n, &by, true, stream);
@@ -200,8 +218,7 @@ static bool finish_vectors(const twi_conv_setup *setup, const void *sums, int64_
 {
     const twi_conv_scale *scale = &setup->scale;
     const bool narrows = setup->out_type == TW_U8 || setup->out_type == TW_U16 || setup->out_type == TW_I16;
-    if (setup->main.unit > TWI_CONV_I32 || !narrows ||
-        (scale->division == TWI_CONV_DOUBLE && setup->main.unit != TWI_CONV_PAIRS))
+    if (setup->main.unit > TWI_CONV_I32 || !narrows || scale->division == TWI_CONV_DOUBLE)
         return false;
     const scaler by = make_scaler(setup);
     /* straight to the output where only whole vectors are written, and streamed ones are aligned */

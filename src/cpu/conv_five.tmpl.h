@@ -4,6 +4,9 @@
  * lanes of phase p, as they lie in memory. For column 4 alone that would leave three products of four unused. Its bytes
  * of four rows are put together in a lane instead, a quartet: a transposition in two steps. The fifth row is the last
  * of the next quartet. So 64 sums of 25 products take 4 * (5 + 1 + 1) instructions.
+ *
+ * Where the sums fit into 16 bits they are packed before column 4 is added, two rows at a time, and are divided there:
+ * 4 * 5 + 2 * 3 instructions, and two to divide instead of eight.
  */
 enum { FIVE = 5, PHASES = 4 };
 
@@ -48,12 +51,10 @@ INLINE void five_add(vec *sums, int32_t weights, const vec *data)
         sums[p] = mac_bytes_vector(sums[p], OP(set1_epi32)(weights), data[p]);
 }
 
-/* The sums of 64 elements of each row of the band. */
-INLINE void five_tile(const twi_conv_pass *pass, const void *const *lines, int64_t x, vec sums[][PHASES])
+/* Columns 0 ... 3 of 64 elements of each row of the band. */
+INLINE void five_fours(const twi_conv_pass *pass, const void *const *lines, int64_t x, vec sums[][PHASES])
 {
     const five_weights *weights = pass->weights;
-    vec above = OP_BITS(setzero)(); /* column 4 of the row before */
-    five_pair pairs[FIVE + TWI_CONV_BAND - 1];
     UNROLL
     for (int r = 0; r < TWI_CONV_BAND; r++) {
         UNROLL
@@ -72,6 +73,14 @@ INLINE void five_tile(const twi_conv_pass *pass, const void *const *lines, int64
                     sums[r][p] = mac_bytes_vector(sums[r][p], OP(set1_epi32)(weights->fours[line - r]), data);
         }
     }
+}
+
+/* Column 4, by quartets of rows. */
+INLINE void five_quartets(const twi_conv_pass *pass, const void *const *lines, int64_t x, vec sums[][PHASES])
+{
+    const five_weights *weights = pass->weights;
+    vec above = OP_BITS(setzero)(); /* column 4 of the row before */
+    five_pair pairs[FIVE + TWI_CONV_BAND - 1];
     UNROLL
     for (int line = 0; line < FIVE + TWI_CONV_BAND - 1; line++) {
         const vec column = v_load((const uint8_t *)lines[line] + x + PHASES);
@@ -89,24 +98,73 @@ INLINE void five_tile(const twi_conv_pass *pass, const void *const *lines, int64
     }
 }
 
+/* Phases of 16 elements one after the other, and back: a transposition. */
+INLINE vec five_order(vec v)
+{
+    const __m128i order = _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    return OP(shuffle_epi8)(v, _mm512_broadcast_i32x4(order));
+}
+
+/* The sums in 16 bits, phases 0 and 1, then 2 and 3, with column 4 by pairs of rows. */
+INLINE void five_pairs(const twi_conv_pass *pass, const void *const *lines, int64_t x, vec sums[][PHASES],
+                       vec shorts[][2])
+{
+    const five_weights *weights = pass->weights;
+    const vec first = OP(set1_epi16)((int16_t)weights->column);
+    const vec second = OP(set1_epi16)((int16_t)(weights->column >> 16));
+    const vec last = OP(set1_epi16)((int16_t)(weights->corner >> 16)); /* of a pair's second row */
+    vec above = five_order(v_load((const uint8_t *)lines[0] + x + PHASES));
+    UNROLL
+    for (int r = 0; r < TWI_CONV_BAND; r++) {
+        shorts[r][0] = OP(packus_epi32)(sums[r][0], sums[r][1]);
+        shorts[r][1] = OP(packus_epi32)(sums[r][2], sums[r][3]);
+    }
+    UNROLL
+    for (int line = 0; line < FIVE + TWI_CONV_BAND - 2; line++) {
+        const vec below = five_order(v_load((const uint8_t *)lines[line + 1] + x + PHASES));
+        const vec pair[] = {OP(unpacklo_epi8)(above, below), OP(unpackhi_epi8)(above, below)};
+        above = below;
+        UNROLL
+        for (int r = 0; r < TWI_CONV_BAND; r++) {
+            if (line != r && line != r + 2 && line != r + 3)
+                continue;
+            const vec weight = line == r ? first : line == r + 2 ? second : last;
+            shorts[r][0] = OP(add_epi16)(shorts[r][0], OP(maddubs_epi16)(pair[0], weight));
+            shorts[r][1] = OP(add_epi16)(shorts[r][1], OP(maddubs_epi16)(pair[1], weight));
+        }
+    }
+}
+
 INLINE void five_band(const twi_conv_setup *setup, const band *b, twi_conv_division division, bool stream)
 {
     const scaler by = make_scaler(setup);
-    /* packing leaves the phases of 16 elements one after the other */
-    const vec order = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
+    const short_scaler short_by = make_short_scaler(&setup->scale.pairs);
     look_ahead(b, 0, 1, b->n);
     for (int64_t i = 0; i < b->n; i += PHASES * LANES) {
-        vec sums[TWI_CONV_BAND][PHASES];
-        five_tile(&setup->main, b->lines, b->x + i, sums);
+        vec sums[TWI_CONV_BAND][PHASES], shorts[TWI_CONV_BAND][2];
+        five_fours(&setup->main, b->lines, b->x + i, sums);
+        if (division == TWI_CONV_SHORT)
+            five_pairs(&setup->main, b->lines, b->x + i, sums, shorts);
+        else
+            five_quartets(&setup->main, b->lines, b->x + i, sums);
         UNROLL
-        for (int r = 0; r < TWI_CONV_BAND; r++)
-            v_put(b->to[r] + i, OP(shuffle_epi8)(pack_bytes(sums[r], &by, division), order), stream);
+        for (int r = 0; r < TWI_CONV_BAND; r++) {
+            const vec bytes = division == TWI_CONV_SHORT
+                                  ? pack_shorts(take_short(scale_short(shorts[r][0], &short_by, true), &short_by),
+                                                take_short(scale_short(shorts[r][1], &short_by, true), &short_by))
+                                  : pack_bytes(sums[r], &by, division);
+            v_put(b->to[r] + i, five_order(bytes), stream);
+        }
     }
 }
 
 static void band_five(const twi_conv_setup *setup, const band *b)
 {
-    if (setup->scale.division == TWI_CONV_SHIFT && b->stream)
+    if (setup->scale.division == TWI_CONV_SHORT && b->stream)
+        five_band(setup, b, TWI_CONV_SHORT, true);
+    else if (setup->scale.division == TWI_CONV_SHORT)
+        five_band(setup, b, TWI_CONV_SHORT, false);
+    else if (setup->scale.division == TWI_CONV_SHIFT && b->stream)
         five_band(setup, b, TWI_CONV_SHIFT, true);
     else if (setup->scale.division == TWI_CONV_SHIFT)
         five_band(setup, b, TWI_CONV_SHIFT, false);

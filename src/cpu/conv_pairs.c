@@ -24,6 +24,13 @@ static void find_columns(const tw_problem *problem, twi_conv_pairs *pairs)
     }
 }
 
+bool twi_conv_fits_pair(int64_t a, int64_t b)
+{
+    const int64_t above = twi_max_i64(a, 0) + twi_max_i64(b, 0);
+    const int64_t below = twi_min_i64(a, 0) + twi_min_i64(b, 0);
+    return a <= INT8_MAX && b <= INT8_MAX && above <= 128 && below >= -128;
+}
+
 /* Whether no pair of products saturates, and what all products are at least and at most. */
 static bool add_products(const tw_problem *problem, const twi_conv_pairs *pairs, int64_t *low, int64_t *high)
 {
@@ -34,12 +41,10 @@ static bool add_products(const tw_problem *problem, const twi_conv_pairs *pairs,
             const bool twice = pairs->columns[k] == pairs->columns[k + 1];
             const int64_t a = sign * row[pairs->columns[k]];
             const int64_t b = twice ? 0 : sign * row[pairs->columns[k + 1]];
-            const int64_t above = twi_max_i64(a, 0) + twi_max_i64(b, 0);
-            const int64_t below = twi_min_i64(a, 0) + twi_min_i64(b, 0);
-            if (a > INT8_MAX || b > INT8_MAX || above > 128 || below < -128)
+            if (!twi_conv_fits_pair(a, b))
                 return false;
-            *low += below * UINT8_MAX;
-            *high += above * UINT8_MAX;
+            *low += (twi_min_i64(a, 0) + twi_min_i64(b, 0)) * UINT8_MAX;
+            *high += (twi_max_i64(a, 0) + twi_max_i64(b, 0)) * UINT8_MAX;
         }
     }
     return true;
