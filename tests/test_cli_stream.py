@@ -123,6 +123,37 @@ class Bands(StreamTest):
         self.same("box", "-r", "2", "--device", "cpu", "--variant", "reference", "--threads", "1")
 
 
+class Figures(StreamTest):
+    def same_figures(self, *line, source="image.pgm", memory=LITTLE):
+        whole = self.works("stats", "--json", *line, source, "--memory", "1G")
+        self.assertEqual(self.works("stats", "--json", *line, source, "--memory", memory), whole, line)
+
+    def test_integers(self):
+        for line in ([], ["--histogram"], ["--axis", "x"], ["--axis", "y"], ["--figures", "sum,mean"], ["--figures", "std"],
+                     ["--axis", "y", "--figures", "argmin"], ["--view", "31,17,500,1300"], ["--view", "31,17,500,1300", "--axis", "x"]):
+            self.same_figures(*line)
+
+    def test_floats(self):
+        """In the order of the definition: the bits too; and the first of equal extremes, NaN among them."""
+        for kind, special in (("f", ()), ("d", ()), ("f", (float("nan"), float("inf"), -0.0)), ("i", ())):
+            for channels in (1, 3):
+                values = [NOISE.gauss(0, 1000) if kind != "i" else NOISE.randint(-2**31, 2**31 - 1) for _ in range(5001 * 90)]
+                for i, value in enumerate(special):
+                    values[9999 * i + 4321] = values[400000 + i] = value
+                shape = (5001, 90) if channels == 1 else (5001, 30, 3)
+                code = {"f": "<f4", "d": "<f8", "i": "<i4"}[kind]
+                self.write("in.npy", npy(shape, code, struct.pack("<%d%s" % (len(values), kind), *values)))
+                for line in ([], ["--axis", "x"], ["--axis", "y"], ["--figures", "max,argmax,argmin"]):
+                    self.same_figures(*line, source="in.npy", memory="2M")
+
+    def test_faults(self):
+        self.fails(5, ["stats", "--json", "-", "--memory", LITTLE], "stdin", "pipe", stdin=IMAGE)
+        self.assertEqual(json.loads(self.works("stats", "--json", "--figures", "sum", "-", "--memory", LITTLE, stdin=IMAGE)),
+                         json.loads(self.works("stats", "--json", "--figures", "sum", "image.pgm")))
+        self.fails(3, ["stats", "--figures", "sum", "-", "--memory", LITTLE], "stdin", "truncated", stdin=IMAGE[:500000])
+        self.fails(5, ["stats", "image.pgm", "--memory", "700"], "image.pgm")
+
+
 class Formats(StreamTest):
     def test_every_output(self):
         for ending in ("pgm", "png", "jpg", "tif", "npy"):

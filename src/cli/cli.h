@@ -57,9 +57,6 @@ int twi_devices(const struct twi_args *args, int numbers[]);
 twi_exit twi_open_context(const struct twi_args *args, tw_op op, int threads, tw_progress progress, void *user,
                           tw_context **context);
 
-/* The bytes that an input may take of the machine's memory. */
-uint64_t twi_memory_bound(void);
-
 /* Reads the file, as --page and --view say; `src` is a part of `input`, which is to be freed in any case. `sharers`:
    how many such works the memory is for. On failure the line has been printed. */
 twi_exit twi_read_input(const struct twi_args *args, const char *path, int sharers, twi_io_image *input, tw_image *src);

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/help.h"
 #include "cli/memory.h"
@@ -107,14 +106,6 @@ twi_exit twi_open_context(const twi_args *args, tw_op op, int threads, tw_progre
 }
 
 /* ---- Inputs ---------------------------------------------------------------------------------------- */
-
-/* The input may take half of the machine's memory: the output takes as much. */
-uint64_t twi_memory_bound(void)
-{
-    const long pages = sysconf(_SC_PHYS_PAGES);
-    const long page = sysconf(_SC_PAGESIZE);
-    return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page / 2 : UINT64_MAX;
-}
 
 twi_exit twi_read_input(const twi_args *args, const char *path, int sharers, twi_io_image *input, tw_image *src)
 {

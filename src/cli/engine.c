@@ -20,7 +20,7 @@ void twi_engine_close(twi_engine *engine)
 static bool same_images(const tw_problem *a, const tw_problem *b)
 {
     return a->op == b->op && a->in_place == b->in_place && a->type == b->type && a->out_type == b->out_type &&
-           a->channels == b->channels && a->width == b->width && a->height == b->height;
+           a->channels == b->channels && a->width == b->width && a->height == b->height && a->figures == b->figures;
 }
 
 static tw_status plan_for(twi_engine *engine, const tw_problem *problem, tw_plan **plan)

@@ -27,7 +27,7 @@ void twi_engine_close(twi_engine *engine);
 tw_status twi_engine_prepare(twi_engine *engine, const tw_problem *problem);
 
 /* Runs the problem `times` times, with --variant and --block as asked. The problems of an engine are one command
-   line's: they may differ in operation, place, type, channels and size. */
+   line's: they may differ in operation, place, type, channels, size and figures. */
 tw_status twi_engine_run(twi_engine *engine, const tw_problem *problem, const tw_image *src, const tw_image *dst,
                          int32_t times);
 

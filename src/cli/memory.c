@@ -2,8 +2,12 @@
 #include <inttypes.h>
 #include <malloc.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "cli/memory.h"
+
+/* For what grows beside the bands. */
+static const uint64_t reserve = (uint64_t)8 << 20;
 
 /* The number behind `name` in a file of lines "name number kB", in bytes; 0 if there is none. */
 static uint64_t find_bytes(const char *path, const char *name)
@@ -21,17 +25,27 @@ static uint64_t find_bytes(const char *path, const char *name)
     return 1024 * kilobytes;
 }
 
+static uint64_t physical_bytes(void)
+{
+    const long pages = sysconf(_SC_PHYS_PAGES);
+    const long page = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : UINT64_MAX;
+}
+
 uint64_t twi_memory_limit(const twi_args *args)
 {
     if (args->memory > 0)
         return args->memory;
     const uint64_t available = find_bytes("/proc/meminfo", "MemAvailable:");
-    return available > 0 ? available / 2 : twi_memory_bound();
+    return (available > 0 ? available : physical_bytes()) / 2;
 }
 
-uint64_t twi_memory_held(void)
+uint64_t twi_memory_for_bands(const twi_args *args)
 {
-    return find_bytes("/proc/self/status", "VmRSS:");
+    const uint64_t bound = twi_memory_limit(args);
+    const uint64_t held = find_bytes("/proc/self/status", "VmRSS:") + reserve;
+    /* a bound that the program itself hardly keeps is one of the bands' */
+    return bound > 2 * held ? bound - held : bound / 2;
 }
 
 uint64_t twi_memory_allocated(void)

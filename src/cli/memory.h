@@ -7,8 +7,8 @@
 /* The most bytes that the process may take: --memory, else half of what is free. */
 uint64_t twi_memory_limit(const twi_args *args);
 
-/* Bytes that the process holds now. */
-uint64_t twi_memory_held(void);
+/* What of it is for bands and plans: without what the process holds now, and its libraries, stacks and buffers. */
+uint64_t twi_memory_for_bands(const twi_args *args);
 
 /* Bytes that the process has allocated, whether they were touched or not. */
 uint64_t twi_memory_allocated(void);

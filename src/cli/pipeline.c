@@ -76,13 +76,17 @@ static twi_exit run_threads(const twi_pipeline *pipeline)
     state s = {.pipeline = pipeline, .lock = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER};
     pthread_t getter;
     pthread_t putter;
+    if (!pipeline->put)
+        s.done[PUT] = INT64_MAX;
     int reason = pthread_create(&getter, NULL, run_get, &s);
     if (reason != 0)
         return twi_complain(TWI_EXIT_MEMORY, "no thread to read with: %s", strerror(reason));
-    reason = pthread_create(&putter, NULL, run_put, &s);
+    if (pipeline->put)
+        reason = pthread_create(&putter, NULL, run_put, &s);
     if (reason == 0) {
         run_stage(&s, WORK);
-        (void)pthread_join(putter, NULL);
+        if (pipeline->put)
+            (void)pthread_join(putter, NULL);
     } else {
         stop(&s, twi_complain(TWI_EXIT_MEMORY, "no thread to write with: %s", strerror(reason)));
     }
@@ -100,5 +104,5 @@ twi_exit twi_pipeline_run(const twi_pipeline *pipeline)
     twi_exit result = pipeline->get(pipeline->user, 0);
     if (result == TWI_EXIT_DONE)
         result = pipeline->work(pipeline->user, 0);
-    return result == TWI_EXIT_DONE ? pipeline->put(pipeline->user, 0) : result;
+    return result == TWI_EXIT_DONE && pipeline->put ? pipeline->put(pipeline->user, 0) : result;
 }

@@ -14,7 +14,7 @@ typedef struct twi_pipeline {
     int64_t count;   /* of portions */
     twi_stage *get;  /* in a thread of its own; the slot of the portion before is still whole */
     twi_stage *work; /* in the caller's thread */
-    twi_stage *put;  /* in a thread of its own */
+    twi_stage *put;  /* in a thread of its own; may be NULL */
 } twi_pipeline;
 
 /* All portions through all stages, in ascending order. The first failure ends it; its line is printed then. */

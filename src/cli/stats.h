@@ -19,6 +19,13 @@ typedef struct twi_stats {
 twi_exit twi_stats_read(twi_stats *s);
 twi_exit twi_stats_compute(twi_stats *s, twi_engine *engine);
 
+/* What its lines are. */
+tw_axis twi_stats_axis(const twi_args *args);
+/* Memory for the results, of an image that is described. */
+twi_exit twi_stats_prepare(twi_stats *s);
+/* Reads and computes, in bands where --memory does not hold the image. */
+twi_exit twi_stats_find(twi_stats *s);
+
 /* Prints tables. */
 void twi_stats_print(const twi_stats *s, FILE *out);
 /* An object of the schema tilewise.stats/1; NULL: out of memory. */

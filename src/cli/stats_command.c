@@ -6,12 +6,11 @@
 
 #include "cli/batch.h"
 #include "cli/jobs.h"
-#include "cli/progress.h"
 #include "cli/stats.h"
 
 /* ---- Stages -------------------------------------------------------------------------------------- */
 
-static tw_axis lines_of(const twi_args *args)
+tw_axis twi_stats_axis(const twi_args *args)
 {
     return args->lines == TW_AXIS_COUNT ? TW_AXIS_ALL : args->lines;
 }
@@ -29,38 +28,36 @@ static twi_exit make_image(int64_t width, int64_t height, int32_t channels, tw_t
     return image->data ? TWI_EXIT_DONE : twi_complain(TWI_EXIT_MEMORY, "out of memory: the results");
 }
 
-static twi_exit reduce(twi_stats *s, twi_engine *engine)
+twi_exit twi_stats_prepare(twi_stats *s)
 {
-    const tw_reduce_params params = {.axis = lines_of(s->args), .figures = s->args->figures};
-    const int64_t width = params.axis == TW_AXIS_Y ? s->src.width : 1;
-    const int64_t height = params.axis == TW_AXIS_X ? s->src.height : 1;
-    tw_problem problem;
-    const twi_exit result = make_image(width, height, s->src.channels, TW_STATS, &s->records);
-    if (result != TWI_EXIT_DONE)
-        return result;
-    tw_status status = tw_reduce_problem(&s->src, &s->records, &params, &problem);
-    if (status == TW_OK)
-        status = twi_engine_run(engine, &problem, &s->src, &s->records, 1);
-    return status == TW_OK ? TWI_EXIT_DONE : twi_complain_status(status);
-}
-
-static twi_exit count_values(twi_stats *s, twi_engine *engine)
-{
+    const tw_axis axis = twi_stats_axis(s->args);
     const int64_t values = s->src.type == TW_U8 ? 256 : 65536;
-    if (s->src.type != TW_U8 && s->src.type != TW_U16)
+    if (s->args->histogram && s->src.type != TW_U8 && s->src.type != TW_U16)
         return twi_complain(TWI_EXIT_USAGE, "--histogram counts the values of u8 and u16 images: this one is %s",
                             tw_type_name(s->src.type));
-    const twi_exit result = make_image(values, 1, s->src.channels, TW_U64, &s->counts);
-    if (result != TWI_EXIT_DONE)
-        return result;
-    const tw_status status = tw_histogram(engine->context, &s->src, &s->counts);
-    return status == TW_OK ? TWI_EXIT_DONE : twi_complain_status(status);
+    const twi_exit result = make_image(axis == TW_AXIS_Y ? s->src.width : 1, axis == TW_AXIS_X ? s->src.height : 1,
+                                       s->src.channels, TW_STATS, &s->records);
+    return result == TWI_EXIT_DONE && s->args->histogram ? make_image(values, 1, s->src.channels, TW_U64, &s->counts)
+                                                         : result;
+}
+
+static tw_status reduce(twi_stats *s, twi_engine *engine)
+{
+    const tw_reduce_params params = {.axis = twi_stats_axis(s->args), .figures = s->args->figures};
+    tw_problem problem;
+    const tw_status status = tw_reduce_problem(&s->src, &s->records, &params, &problem);
+    return status == TW_OK ? twi_engine_run(engine, &problem, &s->src, &s->records, 1) : status;
 }
 
 twi_exit twi_stats_compute(twi_stats *s, twi_engine *engine)
 {
-    const twi_exit result = reduce(s, engine);
-    return result == TWI_EXIT_DONE && s->args->histogram ? count_values(s, engine) : result;
+    const twi_exit result = twi_stats_prepare(s);
+    if (result != TWI_EXIT_DONE)
+        return result;
+    tw_status status = reduce(s, engine);
+    if (status == TW_OK && s->args->histogram)
+        status = tw_histogram(engine->context, &s->src, &s->counts);
+    return status == TW_OK ? TWI_EXIT_DONE : twi_complain_status(status);
 }
 
 void twi_stats_free(twi_stats *s)
@@ -174,7 +171,7 @@ static json_t *json_channel(const twi_stats *s, int32_t channel)
     json_t *object = json_object();
     for (int i = 0; twi_figure_name(i); i++) {
         const unsigned figure = 1u << i;
-        json_t *list = lines_of(s->args) == TW_AXIS_ALL ? NULL : json_array();
+        json_t *list = twi_stats_axis(s->args) == TW_AXIS_ALL ? NULL : json_array();
         if (!(s->args->figures & figure)) {
             json_decref(list);
             continue;
@@ -207,7 +204,7 @@ json_t *twi_stats_json(const twi_stats *s)
 /* A line a record and channel, below the names of its columns. */
 static void print_lines(const twi_stats *s, FILE *out)
 {
-    const tw_axis lines = lines_of(s->args);
+    const tw_axis lines = twi_stats_axis(s->args);
     (void)fprintf(out, "%s%schannel",
                   lines == TW_AXIS_ALL ? ""
                   : lines == TW_AXIS_X ? "row"
@@ -257,25 +254,9 @@ void twi_stats_print(const twi_stats *s, FILE *out)
 
 /* ---- A single file --------------------------------------------------------------------------------- */
 
-static twi_exit compute(twi_stats *s)
-{
-    twi_progress progress;
-    twi_engine engine;
-    const bool shown = twi_progress_start(s->args, s->args->histogram ? 2 : 1, &progress);
-    twi_exit result = twi_engine_open(s->args, TW_OP_REDUCE, s->args->threads, shown ? twi_progress_report : NULL,
-                                      &progress, &engine);
-    if (result == TWI_EXIT_DONE)
-        result = twi_stats_compute(s, &engine);
-    twi_progress_end();
-    twi_engine_close(&engine);
-    return result;
-}
-
 static twi_exit work(twi_stats *s)
 {
-    twi_exit result = twi_stats_read(s);
-    if (result == TWI_EXIT_DONE)
-        result = compute(s);
+    const twi_exit result = twi_stats_find(s);
     if (result != TWI_EXIT_DONE)
         return result;
     if (s->args->json)

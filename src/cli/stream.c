@@ -9,9 +9,6 @@
 #include "cli/stream.h"
 #include "cli/turn.h"
 
-/* Bytes for libraries, stacks and buffers beside the bands. */
-static const uint64_t reserve = (uint64_t)8 << 20;
-
 /* Source and result of a band: larger ones are no faster, since their pages must be made and leave the caches. */
 static const uint64_t comfortable = (uint64_t)32 << 20;
 
@@ -201,10 +198,7 @@ static twi_exit put(void *user, int64_t index)
 static twi_exit open_input(stream *s)
 {
     const twi_filter *f = s->f;
-    const uint64_t bound = twi_memory_limit(f->args);
-    const uint64_t held = twi_memory_held() + reserve;
-    /* a bound that the program itself hardly keeps is one of the bands' */
-    s->budget = bound > 2 * held ? bound - held : bound / 2;
+    s->budget = twi_memory_for_bands(f->args);
     const twi_io_status status = twi_reader_open(f->from, f->args->page, s->budget, &s->reader);
     if (status != TWI_IO_OK)
         return twi_complain_io(status);

@@ -527,7 +527,7 @@ const twi_option twi_options[] = {
      "threads of a block, for the variants that have a choice"},
     {0, READING | FOR(BENCH) | FOR(TUNE), "threads", "N", twi_set_threads, "a whole number, 1 to 1024", NULL,
      "CPU threads (default all that this process may use)"},
-    {0, FILTERS, "memory", "SIZE", twi_set_memory, "bytes, or a number with K, M, G or T, such as 256M", NULL,
+    {0, READING, "memory", "SIZE", twi_set_memory, "bytes, or a number with K, M, G or T, such as 256M", NULL,
      "the most memory to take; larger images are worked on in bands (default half of what is free)"},
     {0, FOR(BENCH), "graph", NULL, twi_set_graph, NULL, NULL,
      "launch the kernels as CUDA graphs of 10, for images so small that launching takes most of the time"},
