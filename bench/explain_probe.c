@@ -53,6 +53,12 @@ static const probe probes[] = {
     {TW_OP_REDUCE, TW_F32, TW_STATS, 1, 8192, 133, 1, TW_BORDER_ZERO, false, 0, 0},
     {TW_OP_REDUCE, TW_F32, TW_STATS, 1, 9001, 133, 1, TW_BORDER_ZERO, false, 0, 0},
     {TW_OP_LUT, TW_U16, TW_U16, 1, 1024, 768, 1, TW_BORDER_ZERO, false, 0, 0},
+    {TW_OP_HISTOGRAM, TW_U8, TW_U64, 1, 1003, 769, 1, TW_BORDER_ZERO, false, 0, 0},
+    {TW_OP_HISTOGRAM, TW_U8, TW_U64, 3, 517, 301, 1, TW_BORDER_ZERO, false, 0, 0},
+    {TW_OP_HISTOGRAM, TW_U16, TW_U64, 1, 1024, 768, 1, TW_BORDER_ZERO, false, 0, 0},
+    {TW_OP_SCAN, TW_U8, TW_U32, 1, 3001, 133, 1, TW_BORDER_ZERO, false, 0, 0},
+    {TW_OP_SCAN, TW_I32, TW_I64, 1, 4096, 131, 1, TW_BORDER_ZERO, false, 0, 0},
+    {TW_OP_SCAN, TW_U16, TW_F64, 3, 517, 101, 1, TW_BORDER_ZERO, false, 0, 0},
 };
 
 /* What the problems point to. */
@@ -81,6 +87,7 @@ static void make_problem(const probe *p, const tw_image *src, const tw_image *ds
     const tw_order_params order = {window, p->cross ? footprint : NULL, border};
     const tw_reduce_params reduce = {.axis = TW_AXIS_ALL, .figures = TW_FIGURE_SUM};
     const tw_lut_params lut = {.table = table, .channels = 1};
+    const tw_scan_params scan = {.axis = TW_AXIS_X};
     switch (p->op) {
     case TW_OP_BOX:
         check(tw_box_problem(src, dst, &box, problem));
@@ -97,6 +104,12 @@ static void make_problem(const probe *p, const tw_image *src, const tw_image *ds
     case TW_OP_LUT:
         check(tw_lut_problem(src, dst, &lut, problem));
         break;
+    case TW_OP_HISTOGRAM:
+        check(tw_histogram_problem(src, dst, problem));
+        break;
+    case TW_OP_SCAN:
+        check(tw_scan_problem(src, dst, &scan, problem));
+        break;
     default:
         if (p->cross)
             check(tw_footprint(TW_CROSS, p->window, p->window, footprint));
@@ -108,7 +121,7 @@ static void make_problem(const probe *p, const tw_image *src, const tw_image *ds
 /* Descriptors of images that lie nowhere. */
 static void describe(const probe *p, tw_image *src, tw_image *dst)
 {
-    enum { SOMEWHERE = 256, ELSEWHERE = 1 << 30, PITCH = 1 << 16 };
+    enum { SOMEWHERE = 256, ELSEWHERE = 1 << 30, PITCH = 1 << 20 };
     const bool turned = p->op == TW_OP_TRANSPOSE;
     *src = (tw_image){(void *)(uintptr_t)SOMEWHERE, p->width, p->height, PITCH, p->channels, p->type, TW_DEVICE};
     *dst = (tw_image){(void *)(uintptr_t)ELSEWHERE,
@@ -118,8 +131,10 @@ static void describe(const probe *p, tw_image *src, tw_image *dst)
                       p->channels,
                       p->out_type,
                       TW_DEVICE};
-    if (p->op == TW_OP_REDUCE)
+    if (p->op == TW_OP_REDUCE || p->op == TW_OP_HISTOGRAM)
         dst->width = dst->height = 1;
+    if (p->op == TW_OP_HISTOGRAM)
+        dst->width = p->type == TW_U8 ? 256 : 65536;
 }
 
 /* ---- Runs ------------------------------------------------------------------------------------------ */
@@ -136,9 +151,12 @@ static void print_run(const twi_explanation *e, const char *variant)
                                 : "different");
     for (size_t i = 0; i < e->count; i++) {
         const twi_explained *access = &e->accesses[i];
-        printf("%s{\"what\": \"%s\", \"space\": \"%s\", \"store\": %s, \"requests\": %" PRId64 ", \"sectors\": %" PRId64
-               ", \"wavefronts\": %" PRId64 ", \"conflicts\": %" PRId64 "}",
-               i > 0 ? ", " : "", access->what, spaces[access->space], access->store ? "true" : "false",
+        printf("%s{\"what\": \"%s\", \"space\": \"%s\", \"direction\": \"%s\", \"requests\": %" PRId64
+               ", \"sectors\": %" PRId64 ", \"wavefronts\": %" PRId64 ", \"conflicts\": %" PRId64 "}",
+               i > 0 ? ", " : "", access->what, spaces[access->space],
+               access->adds    ? "add"
+               : access->store ? "store"
+                               : "load",
                access->image.requests, access->image.sectors, access->image.wavefronts, access->image.conflicts);
     }
     printf("]}\n");
