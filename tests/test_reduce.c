@@ -50,6 +50,10 @@ static twi_case random_array(int64_t index)
     problem->axis = twi_below(r, 2) == 0 ? TW_AXIS_ALL : (tw_axis)twi_below(r, TW_AXIS_COUNT);
     problem->figures =
         twi_below(r, 3) == 0 ? (unsigned)(1 + twi_below(r, TW_FIGURE_ALL)) : usual[twi_below(r, COUNT(usual))];
+    if (twi_below(r, 6) == 0)
+        problem->figures = (problem->figures & ~(unsigned)(TW_FIGURE_VAR | TW_FIGURE_STD)) | TW_FIGURE_SQUARES;
+    for (int i = 0; i < 4; i++)
+        problem->about[i] = (double)(int64_t)twi_next(r) * 0x1p-60;
     const int64_t elements = length_of(r, twi_below(r, 40) == 0 ? 20 : 15);
     problem->width = twi_below(r, 3) == 0 ? elements : length_of(r, 9);
     if (problem->width > elements)

@@ -1,4 +1,4 @@
-/* Device code that the kernels of reduce share: leaves of float sums, and tallies. */
+/* Device code that the kernels of reduce share: folds of lanes, what parts of an image add up to, records. */
 #ifndef TWI_REDUCE_CUH
 #define TWI_REDUCE_CUH
 
@@ -10,11 +10,6 @@ enum { TWI_WARP = 32 };
 
 #define TWI_ALL_LANES 0xffffffffu
 
-/* Four neighbours at an address that is a multiple of their bytes (16, if they have more). */
-template <typename T> struct alignas(sizeof(T) == 8 ? 16 : 4 * sizeof(T)) twi_quad {
-    T of[4];
-};
-
 /* What is added: the values, or their squared differences to the mean. */
 template <bool SQUARES> static __device__ __forceinline__ double twi_term(double value, double mean)
 {
@@ -22,95 +17,71 @@ template <bool SQUARES> static __device__ __forceinline__ double twi_term(double
     return SQUARES ? difference * difference : value;
 }
 
-/* Folds values that lie one a thread, thread t's the lane t. Thread 0 has the result. */
-static __device__ __forceinline__ double twi_fold_warp(double value)
+static __device__ __forceinline__ double twi_middle_of(const twi_cuda_middle &middle, const twi_cuda_record &r,
+                                                       int64_t record, int64_t channel)
 {
+    return middle.means ? middle.means[channel * r.records + record] : middle.about[channel];
+}
+
+/* ---- Folds ------------------------------------------------------------------------------------------- */
+
+template <typename A> static __device__ __forceinline__ A twi_shuffle_down(A value, int distance)
+{
+    return __shfl_down_sync(TWI_ALL_LANES, value, distance);
+}
+template <> __device__ __forceinline__ twi_i128 twi_shuffle_down(twi_i128 value, int distance)
+{
+    const uint64_t low = __shfl_down_sync(TWI_ALL_LANES, (uint64_t)value, distance);
+    const int64_t high = __shfl_down_sync(TWI_ALL_LANES, (int64_t)(value >> 64), distance);
+    return (twi_i128)high << 64 | low;
+}
+
+/* Adds values that lie one a thread, thread t's the lane t. Thread 0 has the result. */
+template <typename A> static __device__ __forceinline__ A twi_fold_warp(A value)
+{
+#pragma unroll
     for (int distance = TWI_WARP / 2; distance > 0; distance /= 2)
-        value += __shfl_down_sync(TWI_ALL_LANES, value, distance);
+        value += twi_shuffle_down(value, distance);
     return value;
 }
 
-/*
- * The sum of a leaf of n values, `step` elements apart, by the whole warp: the result is every thread's. The lanes of
- * thread t are 4t ... 4t + 3 where four neighbours are loaded at once, else t, t + 32, t + 64 and t + 96.
- */
-template <typename T, bool SQUARES>
-static __device__ __forceinline__ double twi_leaf_sum(const T *at, int64_t n, int32_t step, bool vectors, double mean)
+/* The same for a block of TWI_LANES threads, which calls it with another array of `lanes` the next time. */
+template <typename A> static __device__ __forceinline__ A twi_fold_block(A value, A *lanes)
 {
-    const int thread = threadIdx.x % TWI_WARP;
-    double lanes[4] = {0, 0, 0, 0};
-    if (vectors && n == TWI_LEAF) {
-#pragma unroll 8
-        for (int i = 0; i < TWI_LEAF / TWI_LANES; i++) {
-            const twi_quad<T> quad = *(const twi_quad<T> *)(at + i * TWI_LANES + 4 * thread);
-            for (int k = 0; k < 4; k++)
-                lanes[k] += twi_term<SQUARES>((double)quad.of[k], mean);
-        }
-    } else if (vectors) {
-        for (int i = 4 * thread; i < n; i += TWI_LANES)
-            for (int k = 0; k < 4 && i + k < n; k++)
-                lanes[k] += twi_term<SQUARES>((double)at[i + k], mean);
-    } else {
-#pragma unroll 4
-        for (int i = thread; i < n; i += TWI_LANES)
-            for (int k = 0; k < 4; k++)
-                if (i + k * TWI_WARP < n)
-                    lanes[k] += twi_term<SQUARES>((double)at[(int64_t)(i + k * TWI_WARP) * step], mean);
-    }
-    if (vectors) /* the distances that lie between threads are the longer ones here, the shorter ones below */
-        for (int k = 0; k < 4; k++)
-            lanes[k] = twi_fold_warp(lanes[k]);
-    lanes[0] += lanes[2];
-    lanes[1] += lanes[3];
-    lanes[0] += lanes[1];
-    if (!vectors)
-        lanes[0] = twi_fold_warp(lanes[0]);
-    return __shfl_sync(TWI_ALL_LANES, lanes[0], 0);
+    const int thread = (int)threadIdx.x;
+    lanes[thread] = value;
+    __syncthreads();
+    if (thread < TWI_WARP)
+        value = twi_fold_warp((lanes[thread] + lanes[thread + 64]) + (lanes[thread + 32] + lanes[thread + 96]));
+    return value;
 }
 
-/* ---- Tallies ----------------------------------------------------------------------------------------- */
+/* ---- Extremes ---------------------------------------------------------------------------------------- */
 
-static __device__ __forceinline__ twi_cuda_tally twi_no_tally()
+static __device__ __forceinline__ twi_cuda_extremes twi_no_extremes()
 {
-    twi_cuda_tally tally;
-    tally.exact = 0;
-    tally.counts = 0;
-    tally.lowest = INT64_MAX; /* above every key, and below */
-    tally.highest = INT64_MIN;
-    tally.lowest_at = INT64_MAX;
-    tally.highest_at = INT64_MAX;
-    return tally;
+    twi_cuda_extremes e;
+    e.lowest = INT64_MAX; /* above every key, and below */
+    e.highest = INT64_MIN;
+    e.lowest_at = INT64_MAX;
+    e.highest_at = INT64_MAX;
+    return e;
 }
 
-static __device__ __forceinline__ void twi_merge(twi_cuda_tally *tally, const twi_cuda_tally &other)
+/* WHAT: a set, of which only the extremes matter here. */
+template <int WHAT>
+static __device__ __forceinline__ void twi_merge(twi_cuda_extremes *e, const twi_cuda_extremes &other)
 {
-    tally->exact += other.exact;
-    tally->counts += other.counts;
-    if (other.lowest < tally->lowest || (other.lowest == tally->lowest && other.lowest_at < tally->lowest_at)) {
-        tally->lowest = other.lowest;
-        tally->lowest_at = other.lowest_at;
+    if (WHAT & TWI_CUDA_LOWEST &&
+        (other.lowest < e->lowest || (other.lowest == e->lowest && other.lowest_at < e->lowest_at))) {
+        e->lowest = other.lowest;
+        e->lowest_at = other.lowest_at;
     }
-    if (other.highest > tally->highest || (other.highest == tally->highest && other.highest_at < tally->highest_at)) {
-        tally->highest = other.highest;
-        tally->highest_at = other.highest_at;
+    if (WHAT & TWI_CUDA_HIGHEST &&
+        (other.highest > e->highest || (other.highest == e->highest && other.highest_at < e->highest_at))) {
+        e->highest = other.highest;
+        e->highest_at = other.highest_at;
     }
-}
-
-/* Merges the tallies of a warp into that of its thread 0. */
-static __device__ __forceinline__ twi_cuda_tally twi_merge_warp(twi_cuda_tally tally)
-{
-    for (int distance = TWI_WARP / 2; distance > 0; distance /= 2) {
-        twi_cuda_tally other;
-        other.exact = __shfl_down_sync(TWI_ALL_LANES, tally.exact, distance);
-        other.counts = __shfl_down_sync(TWI_ALL_LANES, tally.counts, distance);
-        other.lowest = __shfl_down_sync(TWI_ALL_LANES, tally.lowest, distance);
-        other.highest = __shfl_down_sync(TWI_ALL_LANES, tally.highest, distance);
-        other.lowest_at = __shfl_down_sync(TWI_ALL_LANES, tally.lowest_at, distance);
-        other.highest_at = __shfl_down_sync(TWI_ALL_LANES, tally.highest_at, distance);
-        if (threadIdx.x % TWI_WARP + distance < TWI_WARP)
-            twi_merge(&tally, other);
-    }
-    return tally;
 }
 
 /* Keys of a type as those of f64. */
@@ -130,6 +101,47 @@ template <> __device__ __forceinline__ int64_t twi_widen<float>(int32_t key)
 template <> __device__ __forceinline__ int64_t twi_widen<double>(int64_t key)
 {
     return key;
+}
+
+/* ---- Records ----------------------------------------------------------------------------------------- */
+
+/* Puts the figures of record (x, y) into place: those of `stats`, whose var is made from here on, and whose places are
+   found. */
+static __device__ __forceinline__ void twi_put_record(const twi_cuda_record &r, twi_stats stats, int64_t x, int64_t y,
+                                                      int64_t channel)
+{
+    twi_stats *const place = (twi_stats *)((char *)r.dst + y * r.dst_pitch) + x * r.channels + channel;
+    if (r.means || r.figures & TWI_MEAN)
+        stats.mean = stats.sum / r.count;
+    if (r.figures & (TWI_VAR | TWI_STD)) /* else it stays the sum of squares, if anything */
+        stats.var = stats.var / r.count;
+    if (r.means)
+        r.means[channel * r.records + x + y] = stats.mean;
+    twi_stats_finish(r.figures, &stats);
+    if (r.add) { /* what is not asked for is 0, here and there */
+        const uint64_t *const ours = (const uint64_t *)&stats;
+        uint64_t *const all = (uint64_t *)place;
+#pragma unroll
+        for (int i = 0; i < (int)(sizeof stats / sizeof *all); i++)
+            all[i] |= ours[i];
+    } else {
+        *place = stats;
+    }
+}
+
+static __device__ __forceinline__ void twi_put_sum(twi_stats *stats, double sum)
+{
+    stats->sum = sum;
+}
+static __device__ __forceinline__ void twi_put_sum(twi_stats *stats, twi_i128 sum)
+{
+    stats->sum = sum == (int64_t)sum ? (double)(int64_t)sum : (double)sum; /* one instruction, or many */
+    stats->sum_low = (uint64_t)sum;
+    stats->sum_high = (int64_t)(sum >> 64);
+}
+static __device__ __forceinline__ void twi_put_sum(twi_stats *stats, int64_t sum)
+{
+    twi_put_sum(stats, (twi_i128)sum);
 }
 
 #endif

@@ -95,6 +95,18 @@ template <int FOLD, typename T, typename A> static __global__ void __launch_boun
         ((A *)a.sums)[channel * a.total + item] = value;
 }
 
+/* The sums of whole images become records, a thread each. */
+template <typename A> static __global__ void make_records(const __grid_constant__ twi_cuda_fold a)
+{
+    const int64_t channel = a.left + blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+    twi_stats stats = {};
+    if (channel >= a.record.channels)
+        return;
+    const A sum = ((const A *)a.sums)[channel];
+    twi_put_sum(&stats, sum);
+    twi_put_record(a.record, stats, 0, 0, channel);
+}
+
 #define PIXELS(FOLD)                                                                                                   \
     {                                                                                                                  \
         (const void *)fold<FOLD, uint8_t, int64_t>, (const void *)fold<FOLD, uint16_t, int64_t>,                       \
@@ -107,3 +119,5 @@ template <int FOLD, typename T, typename A> static __global__ void __launch_boun
     }
 const void *const twi_cuda_reduce_fold[TWI_CUDA_FOLDS][6] = {PIXELS(0), PIXELS(1), PIXELS(2), PIXELS(3), PIXELS(4)};
 const void *const twi_cuda_reduce_fold_sums[TWI_CUDA_FOLDS][2] = {SUMS(0), SUMS(1), SUMS(2), SUMS(3), SUMS(4)};
+const void *const twi_cuda_reduce_fold_record[2] = {(const void *)make_records<int64_t>,
+                                                    (const void *)make_records<double>};

@@ -1,4 +1,4 @@
-/* The kernels of reduce and histogram, for the host code: their arguments and tables of their addresses. */
+/* The kernels of reduce, for the host code: their arguments and tables of their addresses. */
 #ifndef TWI_REDUCE_KERNELS_H
 #define TWI_REDUCE_KERNELS_H
 
@@ -8,64 +8,128 @@
 extern "C" {
 #endif
 
-/* What a part of the pixels of a channel adds up to, in whatever order: blocks make them, others put them together. */
-typedef struct twi_cuda_tally {
-    int64_t exact; /* the sum of integers */
-    uint64_t counts;
-    int64_t lowest; /* keys (twi_key_f64) */
-    int64_t highest;
-    int64_t lowest_at; /* y * width + x of the first */
-    int64_t highest_at;
-} twi_cuda_tally;
+/* What a kernel makes of the pixels that it looks at: a set. */
+enum { TWI_CUDA_SUM = 1, TWI_CUDA_LOWEST = 2, TWI_CUDA_HIGHEST = 4, TWI_CUDA_COUNTS = 8, TWI_CUDA_EVERYTHING = 15 };
+/* The sets that there are kernels for: one thing, both extremes, everything. */
+enum { TWI_CUDA_SETS = 6 };
 
-/* What a sweep looks for: a set. */
-enum { TWI_CUDA_EXACT = 1, TWI_CUDA_RANGE = 2, TWI_CUDA_COUNTS = 4, TWI_CUDA_SWEEPS = 8 };
-
-/* One channel of the source, or a plain array. */
+/* The pixels, as a plane of which all channels are looked at. */
 typedef struct twi_cuda_plane {
-    const void *src; /* of channel 0 */
-    int64_t pitch;   /* bytes */
+    const void *src;
+    int64_t pitch; /* bytes */
     int64_t width;
     int64_t height;
     int32_t channels; /* elements from a pixel to the next */
-    int32_t vectors;  /* rows begin at multiples of 16 bytes, and there is one channel */
 } twi_cuda_plane;
 
-/* reduce_sweep.cu: everything but the sums of floats. Block (b, channel) makes tallies[channel * blocks + b]. It takes
-   steps of TWI_CUDA_SWEEP_THREADS threads times 16 bytes: b, b + blocks ... of the whole image, or (`rows`) those of
-   row b. */
-enum { TWI_CUDA_SWEEP_THREADS = 256, TWI_CUDA_PART_ROWS = 1024 /* of a column, in a tally */ };
-typedef struct twi_cuda_sweep {
-    twi_cuda_plane plane;
-    twi_cuda_tally *tallies;
-    int64_t blocks;
-    int64_t left; /* where the grid starts: block, channel */
-    int64_t first;
-    int32_t rows;
-} twi_cuda_sweep;
-extern const void *const twi_cuda_reduce_sweep[6][TWI_CUDA_SWEEPS];
+/* Where the extremes of a part of a channel were seen, and what they are. */
+typedef struct twi_cuda_extremes {
+    int64_t lowest; /* keys (twi_key_f64) */
+    int64_t highest;
+    int64_t lowest_at; /* the first unit, or rows, with such a pixel */
+    int64_t highest_at;
+} twi_cuda_extremes;
 
-/* reduce_leaf.cu: f64 sums by core/exact.h. A warp makes the sum of a leaf, and a block those of rows that have a power
-   of two of leaves, at most as many as it has warps. */
-enum { TWI_CUDA_LEAF_WARPS = 8 };
-typedef struct twi_cuda_leaves {
+/* Where records go, and what a kernel puts into them. */
+typedef struct twi_cuda_record {
+    void *dst;
+    int64_t dst_pitch; /* bytes from a record's row to the next */
+    int64_t records;   /* a channel's */
+    int64_t width;     /* of src */
+    double count;      /* pixels of a record */
+    double *means;     /* [channel][record]: of the first look, for the second; NULL: there is none */
+    int32_t channels;
+    int32_t figures; /* that this kernel makes: */
+    int32_t add;     /* to records that another one has begun */
+    int32_t axis;    /* 0, 1, 2: tw_axis */
+} twi_cuda_record;
+
+/* What squared differences are to. */
+typedef struct twi_cuda_middle {
+    const double *means; /* [channel][record]; NULL: */
+    double about[4];     /* each channel's */
+    int32_t squares;     /* whether the kernel adds squares at all */
+} twi_cuda_middle;
+
+/*
+ * reduce_sweep.cu, reduce_leaf.cu: rows, and the whole image. A block of TWI_LANES threads looks at a unit: pixels side
+ * by side, of one channel. What units make are values of sequences, [channel][row][unit]. A sequence is cut into nodes
+ * of TWI_LEAF values, which are values of the next level's sequences, until those have one. Blocks behind those of the
+ * units make nodes: they wait for the values, so that the whole tree is one launch.
+ */
+enum { TWI_CUDA_REDUCE_LEVELS = 10 /* of widths, then of heights, below 2^60 */ };
+typedef struct twi_cuda_level {
+    int64_t count; /* values of a sequence */
+    int64_t nodes; /* of a sequence */
+    int64_t sequences;
+    int64_t values;  /* of all sequences */
+    uint64_t *words; /* [word][value]: 0 between launches */
+} twi_cuda_level;
+
+typedef struct twi_cuda_reduce {
     twi_cuda_plane plane;
-    double *sums;        /* [channel][item]: a row's leaves, or its sum */
-    const double *means; /* of the kernels that add squared differences: means[channel * records + y * record_step] */
-    int64_t records;
-    int64_t record_step; /* 1: a mean for each row */
-    int64_t leaves;      /* of a row */
-    int64_t total;       /* items of a channel */
-    int64_t left;        /* where the grid starts: leaf, channel */
+    int64_t unit;   /* pixels */
+    int64_t units;  /* of a row */
+    int64_t piece;  /* pixels, in which the place of an extreme is looked for in the end */
+    int64_t pieces; /* of a unit */
+    int64_t blocks; /* that have units */
+    twi_cuda_middle middle;
+    twi_cuda_record record;
+    twi_cuda_level level[TWI_CUDA_REDUCE_LEVELS];
+    int32_t levels;
+    int64_t left; /* where the grid starts: block, and nothing */
     int64_t first;
-    int32_t together; /* leaves of an item */
-} twi_cuda_leaves;
-extern const void *const twi_cuda_reduce_leaf[6][2];    /* pixels, squared differences */
-extern const void *const twi_cuda_reduce_columns[6][2]; /* the same arguments: sums[group * elements + element] */
+} twi_cuda_reduce;
+
+/* Everything but the sums of floats. Rounds: how often the threads of a block load; of rows that are records, at most,
+   and else. */
+enum { TWI_CUDA_ROUND_BYTES = 16384, TWI_CUDA_MOST_ROUNDS = 4, TWI_CUDA_SWEEP_ROUNDS = 4 };
+extern const void *const twi_cuda_reduce_sweep[6][TWI_CUDA_SETS];
+/* f64 sums by core/exact.h, alone, with everything else, or of squared differences; units are a leaf, or rows of at
+   most TWI_CUDA_ROW_LEAVES. The narrow kernels make TWI_CUDA_NARROW_ROWS rows of at most TWI_CUDA_NARROW_WIDTH a block.
+ */
+enum {
+    TWI_CUDA_LEAVES,
+    TWI_CUDA_NARROW_LEAVES,
+    TWI_CUDA_ALL_LEAVES,
+    TWI_CUDA_SQUARES,
+    TWI_CUDA_NARROW_SQUARES,
+    TWI_CUDA_LEAF_KERNELS
+};
+enum { TWI_CUDA_ROW_LEAVES = 32, TWI_CUDA_NARROW_WIDTH = 512, TWI_CUDA_NARROW_ROWS = 16 };
+extern const void *const twi_cuda_reduce_leaf[6][TWI_CUDA_LEAF_KERNELS];
+
+/*
+ * reduce_columns.cu. Blocks of TWI_CUDA_COLUMN_THREADS threads go down TWI_CUDA_STRIP threads' columns, of which each
+ * has one, or as many as are in a word. A grid's rows are parts of the columns; the block that is the last of a strip
+ * puts the parts together.
+ */
+enum { TWI_CUDA_STRIP = 32, TWI_CUDA_STRIP_ROWS = 16, TWI_CUDA_COLUMN_THREADS = TWI_CUDA_STRIP * TWI_CUDA_STRIP_ROWS };
+/* Rows in which the place of an extreme is looked for in the end, and rows of a part at most. */
+enum { TWI_CUDA_CHUNK_ROWS = 16, TWI_CUDA_PART_ROWS = 4096 };
+/* Parts of a column in sums of floats: lanes that are as many apart. */
+enum { TWI_CUDA_LANE_PARTS = 8 };
+typedef struct twi_cuda_columns {
+    twi_cuda_plane plane;
+    twi_cuda_middle middle;
+    twi_cuda_record record;
+    int64_t part_rows; /* of a part; of sums of floats no meaning */
+    int64_t parts;
+    void *sums; /* [part][element], f64 or int64_t; of floats [leaf][part][element] */
+    twi_cuda_extremes *extremes;
+    uint64_t *counts;
+    uint32_t *arrived; /* parts of each strip that are there; 0 between launches */
+    int64_t left;      /* where the grid starts: strip, part */
+    int64_t first;
+} twi_cuda_columns;
+/* The sets are sums, both extremes, everything; with a column a thread, or a word of them where rows begin at words. */
+enum { TWI_CUDA_COLUMN_SETS = 3 };
+extern const void *const twi_cuda_reduce_columns[2][6][TWI_CUDA_COLUMN_SETS];
+extern const void *const twi_cuda_reduce_lanes[6][2]; /* sums of floats, squared differences */
 
 /* reduce_direct.cu: the variants to learn from. A block of TWI_LANES threads makes the sum of a leaf, a thread a lane,
-   and they differ in how the lanes are folded. Sums and lanes are f64, of integers int64_t. The last two tables are of
-   sums of sums. */
+   and they differ in how the lanes are folded. Sums and lanes are f64, of integers int64_t. The next table is of sums
+   of sums; the last kernel makes records, a thread each. */
 enum {
     TWI_CUDA_NEIGHBOURED,
     TWI_CUDA_INTERLEAVED,
@@ -82,37 +146,11 @@ typedef struct twi_cuda_fold {
     int64_t total;
     int64_t left; /* where the grid starts: item, channel */
     int64_t first;
+    twi_cuda_record record; /* of the last kernel */
 } twi_cuda_fold;
 extern const void *const twi_cuda_reduce_fold[TWI_CUDA_FOLDS][6];
 extern const void *const twi_cuda_reduce_fold_sums[TWI_CUDA_FOLDS][2]; /* of int64_t, of f64 */
-
-/* reduce_finish.cu. */
-typedef struct twi_cuda_finish {
-    const twi_cuda_tally *tallies; /* [channel][record][parts]; of columns [part][element] */
-    int64_t parts;                 /* of a record; 0: there are none */
-    const int64_t *exact;          /* [channel][record]: sums of integers without a tally; NULL: none */
-    const double *sums;            /* [channel][record][values]; of columns [value][element]; NULL: there are none */
-    int64_t values;                /* of a record: at most a leaf's for rows and the whole image */
-    double *means;                 /* out, before a second look: [channel][record], then the sums of floats likewise */
-    double about[4];               /* the means' place, where squares about them are asked for */
-    const double *squares;         /* of the second look, laid out as `sums`; NULL: none */
-    void *dst;
-    int64_t dst_pitch; /* bytes from a record's row to the next */
-    int64_t records;   /* a channel's */
-    int64_t left;      /* where the grid starts: record, channel */
-    int64_t first;
-    int64_t width; /* of src */
-    double count;  /* pixels of a record */
-    int32_t channels;
-    int32_t integers;
-    int32_t figures;
-    int32_t axis; /* 0, 1, 2: tw_axis */
-} twi_cuda_finish;
-extern const void *const twi_cuda_reduce_record; /* a warp a record, 8 a block: rows */
-extern const void *const twi_cuda_reduce_image;  /* a block of 1024 threads a channel: the whole image */
-extern const void *const twi_cuda_reduce_strip;  /* blocks of 32 x 16 threads: 32 records of columns */
-extern const void
-    *const twi_cuda_reduce_tallies[6][TWI_CUDA_SWEEPS]; /* tallies of columns, a thread each (twi_cuda_sweep) */
+extern const void *const twi_cuda_reduce_fold_record[2];
 
 #ifdef __cplusplus
 }
