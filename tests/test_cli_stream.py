@@ -302,6 +302,21 @@ class Faults(StreamTest):
             self.assertEqual(process.returncode, 3)
             self.assertIn(b"large.pgm: " + (b"truncated" if change == "cut" else b"was changed while it was read"), text)
 
+    def test_memory_that_is_refused(self):
+        """Bands become smaller until there is memory for them."""
+        self.write("large.pgm", b"P5\n20000 3000\n255\n" + NOISE.randbytes(20000) * 3000)
+        self.works("box", "large.pgm", "whole.pgm")
+        for mebibytes in (300, 100):
+            def limit():
+                resource.setrlimit(resource.RLIMIT_AS, (mebibytes << 20, mebibytes << 20))
+
+            done = run("box", "--threads", "1", "--device", "cpu", "large.pgm", "out.pgm", preexec_fn=limit)
+            if mebibytes == 300 or done.returncode == 0:  # the program's own size depends on how it was built
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertTrue(self.read("out.pgm") == self.read("whole.pgm"))
+            else:
+                self.check_failure(done, 5)
+
     def test_no_place_for_pieces(self):
         """A turn keeps its pieces beside the result: where it may not, it says so."""
         self.fails(4, ["transpose", "image.pgm", "no/such/out.pgm", "--memory", LITTLE], "no/such/out.pgm")

@@ -6,6 +6,7 @@
 #include "cli/pipeline.h"
 
 enum { GET = 0, WORK, PUT, STAGES };
+enum { STACK_BYTES = 4 << 20 };
 
 typedef struct state {
     const twi_pipeline *pipeline;
@@ -71,6 +72,19 @@ static void stop(state *s, twi_exit result)
     (void)pthread_mutex_unlock(&s->lock);
 }
 
+/* A thread with a stack that codecs do with: what is usual may be more than a bound on memory has left. */
+static int start(pthread_t *thread, void *(*run)(void *), state *s)
+{
+    pthread_attr_t attributes;
+    int reason = pthread_attr_init(&attributes);
+    if (reason != 0)
+        return reason;
+    (void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    reason = pthread_create(thread, &attributes, run, s);
+    (void)pthread_attr_destroy(&attributes);
+    return reason;
+}
+
 static twi_exit run_threads(const twi_pipeline *pipeline)
 {
     state s = {.pipeline = pipeline, .lock = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER};
@@ -78,11 +92,11 @@ static twi_exit run_threads(const twi_pipeline *pipeline)
     pthread_t putter;
     if (!pipeline->put)
         s.done[PUT] = INT64_MAX;
-    int reason = pthread_create(&getter, NULL, run_get, &s);
+    int reason = start(&getter, run_get, &s);
     if (reason != 0)
         return twi_complain(TWI_EXIT_MEMORY, "no thread to read with: %s", strerror(reason));
     if (pipeline->put)
-        reason = pthread_create(&putter, NULL, run_put, &s);
+        reason = start(&putter, run_put, &s);
     if (reason == 0) {
         run_stage(&s, WORK);
         if (pipeline->put)

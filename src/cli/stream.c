@@ -68,7 +68,7 @@ static void free_slots(stream *s)
     }
 }
 
-static twi_exit take_slots(stream *s)
+static twi_io_status take_slots(stream *s)
 {
     const tw_image *shape = twi_reader_shape(s->reader);
     const twi_recipe *recipe = &s->f->recipe;
@@ -79,7 +79,7 @@ static twi_exit take_slots(stream *s)
         if (status == TWI_IO_OK)
             status = twi_io_create(recipe->out_width, height, shape->channels, recipe->out_type, &s->dst[i]);
     }
-    return status == TWI_IO_OK ? TWI_EXIT_DONE : twi_complain_io(status);
+    return status;
 }
 
 static twi_exit open_engine(stream *s, tw_backend backend)
@@ -107,18 +107,18 @@ static twi_exit try_bands(stream *s)
 {
     const uint64_t before = twi_memory_allocated();
     twi_bands_cut(&s->bands);
-    twi_exit result = take_slots(s);
-    if (result != TWI_EXIT_DONE)
-        return result;
-    const tw_image src = seen_of(s, &s->src[0].image);
-    const tw_status status = twi_filter_prepare(s->f, &s->engine, &src, &s->dst[0].image);
+    tw_status status = TW_ERROR_MEMORY;
+    if (take_slots(s) == TWI_IO_OK) {
+        const tw_image src = seen_of(s, &s->src[0].image);
+        status = twi_filter_prepare(s->f, &s->engine, &src, &s->dst[0].image);
+    }
     const uint64_t taken = twi_memory_allocated() - before;
     if (status == TW_OK && (taken <= s->budget || s->bands.count == 1))
         return TWI_EXIT_DONE;
     free_slots(s);
     if (status != TW_OK && status != TW_ERROR_MEMORY)
         return twi_complain_status(status);
-    /* a tenth less than what would just do, or half */
+    /* a tenth less than what would just do; half where memory was refused */
     const double share = status == TW_OK ? 0.9 * (double)s->budget / (double)taken : 0.5;
     s->bands.rows = (int64_t)(share * (double)s->bands.rows);
     return TWI_EXIT_DONE;
@@ -144,6 +144,13 @@ static int64_t most_rows(const stream *s)
     return rows < height ? (int64_t)rows : s->view.height;
 }
 
+/* Whether the CPU may do what a GPU has no memory for. */
+static bool may_move(const stream *s)
+{
+    const twi_args *args = s->f->args;
+    return args->backend == TW_AUTO && !args->variant && tw_context_backend(s->engine.context) != TW_CPU;
+}
+
 /* Bands, and their memory: of a device without room smaller ones, then the CPU where it may be any. */
 static twi_exit fit_bands(stream *s)
 {
@@ -153,7 +160,7 @@ static twi_exit fit_bands(stream *s)
         if (result != TWI_EXIT_DONE || s->dst[0].image.data)
             return result;
     }
-    if (s->f->args->backend != TW_AUTO || tw_context_backend(s->engine.context) == TW_CPU)
+    if (!may_move(s))
         return too_little(s);
     const twi_exit result = open_engine(s, TW_CPU);
     return result == TWI_EXIT_DONE ? fit_bands(s) : result;
@@ -176,7 +183,14 @@ static twi_exit work(void *user, int64_t index)
 {
     stream *s = user;
     const tw_image src = seen_of(s, &s->src[index % TWI_SLOTS].image);
-    const tw_status status = twi_filter_run(s->f, &s->engine, &src, &s->dst[index % TWI_SLOTS].image);
+    const tw_image *dst = &s->dst[index % TWI_SLOTS].image;
+    tw_status status = twi_filter_run(s->f, &s->engine, &src, dst);
+    if (status == TW_ERROR_MEMORY && may_move(s)) {
+        const twi_exit result = open_engine(s, TW_CPU);
+        if (result != TWI_EXIT_DONE)
+            return result;
+        status = twi_filter_run(s->f, &s->engine, &src, dst);
+    }
     return status == TW_OK ? TWI_EXIT_DONE : twi_complain_status(status);
 }
 
