@@ -35,3 +35,8 @@ endforeach()
 set_target_properties(tilewise_mpi_shared PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0
   LINK_DEPENDS ${CMAKE_SOURCE_DIR}/cmake/tilewise.map)
 target_link_options(tilewise_mpi_shared PRIVATE -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/tilewise.map)
+
+# What docs/scale.md measures.
+add_executable(bench_ranks EXCLUDE_FROM_ALL bench/ranks.c)
+target_link_libraries(bench_ranks PRIVATE tilewise_mpi_static warnings)
+set_target_properties(bench_ranks PROPERTIES LINKER_LANGUAGE C)
