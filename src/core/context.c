@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "core/group.h"
@@ -9,11 +10,24 @@
 
 enum { HOST_ALIGNMENT = 256, MOST_THREADS = 1024 };
 
+/* Blocks from here on ask for pages of 2 MiB: a band of rows of a large image touches more small ones than the
+   processor keeps translations of. */
+static const size_t large_bytes = 8 << 20;
+
 static void *default_allocate(void *user, size_t bytes, size_t alignment)
 {
     void *memory = NULL;
     (void)user;
-    return posix_memalign(&memory, alignment, bytes) == 0 ? memory : NULL;
+    if (posix_memalign(&memory, alignment, bytes) != 0)
+        return NULL;
+#ifdef MADV_HUGEPAGE
+    if (bytes >= large_bytes) {
+        const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+        const size_t before = (page - (uintptr_t)memory % page) % page;
+        (void)madvise((char *)memory + before, bytes - before, MADV_HUGEPAGE); /* advice: nothing depends on it */
+    }
+#endif
+    return memory;
 }
 
 static void default_release(void *user, void *memory)
