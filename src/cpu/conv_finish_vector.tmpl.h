@@ -112,12 +112,11 @@ INLINE void narrow(tw_type type, char *to, const int32_t *sums, int64_t n, const
 INLINE vec fixed_bytes(const vec *sums)
 {
 #if defined(__AVX512BW__)
-    /* the upper halves of lanes side by side, then their upper bytes: logic runs where shifts and packing cannot */
-    const vec upper = OP(set1_epi32)((int32_t)0xffff0000);
-    const vec order = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 4, 8, 12, 2, 6, 10, 14, 1, 5, 9, 13, 3, 7, 11, 15));
-    const vec low = v_select(upper, sums[1], OP(srli_epi32)(sums[0], 16));
-    const vec high = v_select(upper, sums[3], OP(srli_epi32)(sums[2], 16));
-    return OP(shuffle_epi8)(v_select(OP(set1_epi16)((int16_t)0xff00), high, OP(srli_epi16)(low, 8)), order);
+    const vec order = _mm512_set1_epi32(0x0f0b0703); /* a block's upper bytes, to where the mask lets them */
+    vec bytes = OP(shuffle_epi8)(sums[0], order);
+    bytes = _mm512_mask_shuffle_epi8(bytes, 0x00f000f000f000f0, sums[1], order);
+    bytes = _mm512_mask_shuffle_epi8(bytes, 0x0f000f000f000f00, sums[2], order);
+    return _mm512_mask_shuffle_epi8(bytes, 0xf000f000f000f000, sums[3], order);
 #else
     const vec a = OP(srli_epi32)(sums[0], 24);
     const vec b = OP(srli_epi32)(sums[1], 24);

@@ -30,16 +30,26 @@ INLINE void near_row(const twi_conv_pass *pass, const uint8_t *row, vec *sums)
     }
 }
 
+/* Bytes 1 and 2 of the lanes of a, then those of b. */
+INLINE vec near_pair(vec a, vec b)
+{
+#if defined(__AVX512BW__)
+    const vec order = _mm512_broadcast_i32x4(_mm_setr_epi8(1, 2, 0, 0, 5, 6, 0, 0, 9, 10, 0, 0, 13, 14, 0, 0));
+    return _mm512_mask_shuffle_epi8(OP(slli_epi32)(b, 8), 0x3333333333333333, a, order);
+#else
+    return v_select(OP(set1_epi32)(UINT16_MAX), OP(srli_epi32)(a, 8), OP(slli_epi32)(b, 8));
+#endif
+}
+
 /* A line of the ring from two rows, whose first windows begin there. */
 INLINE void near_tile(const twi_conv_pass *pass, const uint8_t *upper, const uint8_t *lower, char *to)
 {
-    const vec low = OP(set1_epi32)(UINT16_MAX);
     vec a[4], b[4];
     near_row(pass, upper, a);
     near_row(pass, lower, b);
     UNROLL
     for (int v = 0; v < 4; v++)
-        v_store(to + v * VEC, v_select(low, OP(srli_epi32)(a[v], 8), OP(slli_epi32)(b[v], 8)));
+        v_store(to + v * VEC, near_pair(a[v], b[v]));
 }
 
 static void near_rows(const twi_conv_setup *setup, const uint8_t *upper, const uint8_t *lower, int64_t n, char *to)
