@@ -1,7 +1,8 @@
 /*
  * Host images on several devices: each makes some rows of the result, from the pixels that they are made of (part.c),
  * by a plan and in a thread of its own. The caller's thread works for the first device. Figures of a whole image are
- * put together from each device's records of rows (tally.c). What has no parts runs on the first device alone.
+ * put together from each device's records of rows (tally.c). What has no parts runs on the first device alone. Where
+ * border wrap joins both ends of the image, the few rows that need both are shares of their own, of the first device.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -33,6 +34,7 @@ typedef struct run {
 } run;
 
 struct twi_group {
+    int threads; /* shares that have one each; those after them are the caller's, as the first is */
     int count;
     share *shares;
     tw_tally *tally; /* figures of a whole image */
@@ -123,13 +125,28 @@ static tw_status make_share(struct twi_group *group, const tw_problem *problem, 
     return twi_plan_create_one(context, &squares, &group->options, &s->squares);
 }
 
+/* Rows at the image's ends whose windows reach around it, where they are few beside a share. */
+static void find_seams(const tw_problem *problem, int64_t share_rows, int64_t *above, int64_t *below)
+{
+    const tw_window *window = &problem->window;
+    *above = *below = 0;
+    if (problem->border.mode != TW_BORDER_WRAP || share_rows <= 2 * (int64_t)window->height)
+        return;
+    *above = window->anchor_y;
+    *below = window->height - 1 - window->anchor_y;
+}
+
 static tw_status make_shares(tw_plan *plan, tw_context *const *members, int count)
 {
     struct twi_group *group = plan->group;
     const tw_problem *problem = &plan->problem;
     const int64_t length = length_of(problem);
     void *memory = NULL;
-    group->count = (int)twi_min_i64(count, length);
+    int64_t above = 0;
+    int64_t below = 0;
+    group->threads = (int)twi_min_i64(count, length);
+    find_seams(problem, length / count, &above, &below);
+    group->count = group->threads + (above > 0) + (below > 0);
     TWI_TRY(twi_host_allocate(plan->context, (size_t)group->count * sizeof(share), &memory));
     memset(memory, 0, (size_t)group->count * sizeof(share));
     group->shares = memory;
@@ -137,9 +154,14 @@ static tw_status make_shares(tw_plan *plan, tw_context *const *members, int coun
         TWI_TRY(tw_tally_create(plan->context, problem, &group->tally));
     for (int i = 0; i < group->count; i++) {
         share *s = &group->shares[i];
-        s->first = length / group->count * i + length % group->count * i / group->count;
-        s->last = length / group->count * (i + 1) + length % group->count * (i + 1) / group->count;
-        TWI_TRY(make_share(group, problem, members[i], s));
+        if (i < group->threads) {
+            s->first = above + twi_cut_at(length - above - below, group->threads, i);
+            s->last = above + twi_cut_at(length - above - below, group->threads, i + 1);
+        } else {
+            s->first = i == group->threads && above > 0 ? 0 : length - below;
+            s->last = i == group->threads && above > 0 ? above : length;
+        }
+        TWI_TRY(make_share(group, problem, members[i < group->threads ? i : 0], s));
     }
     plan->variant = group->shares[0].plan->variant;
     return TW_OK;
@@ -308,13 +330,13 @@ static tw_status failure_of(const struct twi_group *group)
 static tw_status run_shares(const struct twi_group *group, const run *r)
 {
     pthread_t threads[TWI_MOST_DEVICES];
-    bool started[TWI_MOST_DEVICES] = {false};
+    bool started[TWI_MOST_DEVICES + 2] = {false};
     for (int i = 0; i < group->count; i++) {
         group->shares[i].run = r;
-        started[i] = i > 0 && pthread_create(&threads[i], NULL, work, &group->shares[i]) == 0;
+        started[i] = i > 0 && i < group->threads && pthread_create(&threads[i], NULL, work, &group->shares[i]) == 0;
     }
     for (int i = 0; i < group->count; i++)
-        if (!started[i]) /* the first, and those that the system has no thread for */
+        if (!started[i]) /* also those that the system has no thread for */
             (void)work(&group->shares[i]);
     for (int i = 0; i < group->count; i++)
         if (started[i])

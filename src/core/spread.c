@@ -43,11 +43,6 @@ static tw_memory_kind kind_on(const tw_context *context)
     return context->backend->id == TW_CUDA ? TW_MEMORY_DEVICE : TW_MEMORY_HOST;
 }
 
-static int64_t cut_at(int64_t height, int count, int i)
-{
-    return height / count * i + height % count * i / count;
-}
-
 /* ---- Images -------------------------------------------------------------------------------------- */
 
 static tw_status make_band(const tw_spread *spread, band *b)
@@ -91,8 +86,8 @@ tw_status tw_spread_create(tw_context *context, int64_t width, int64_t height, i
     memset(bands, 0, (size_t)count * sizeof(band));
     for (int i = 0; i < count; i++) {
         spread->bands[i].context = members[i];
-        spread->bands[i].first = cut_at(height, count, i);
-        spread->bands[i].last = cut_at(height, count, i + 1);
+        spread->bands[i].first = twi_cut_at(height, count, i);
+        spread->bands[i].last = twi_cut_at(height, count, i + 1);
     }
     for (int i = 0; i < count && status == TW_OK; i++)
         status = make_band(spread, &spread->bands[i]);
@@ -212,7 +207,7 @@ tw_status tw_spread_plan_create(tw_context *context, const tw_problem *problem, 
     *plan = (tw_spread_plan){.context = context, .problem = *problem, .count = count, .duties = duties};
     memset(duties, 0, (size_t)count * sizeof(duty));
     for (int i = 0; i < count && status == TW_OK; i++)
-        status = make_duty(plan, options, members[i], cut_at(height, count, i), cut_at(height, count, i + 1),
+        status = make_duty(plan, options, members[i], twi_cut_at(height, count, i), twi_cut_at(height, count, i + 1),
                            &plan->duties[i]);
     if (status != TW_OK) {
         tw_spread_plan_destroy(plan);
@@ -271,7 +266,7 @@ static int64_t place_of(const tw_part *part, const band *b)
     return -1;
 }
 
-/* The band with the rows around it that the part has. */
+/* The band with the rows around it that the part has, which are still on their way. */
 static tw_status surround(const tw_spread *src, const duty *d, const band *b, tw_image *source)
 {
     const int64_t above = place_of(&d->part, b);
@@ -295,16 +290,50 @@ static tw_status surround(const tw_spread *src, const duty *d, const band *b, tw
     return TW_OK;
 }
 
-static tw_status queue_duty(const duty *d, const tw_spread *src, const tw_spread *dst, int i)
+/* Queues the copies that make the device's source. */
+static tw_status queue_source(const duty *d, const tw_spread *src, int i, tw_image *source)
 {
-    const band *b = &src->bands[i];
-    const tw_image rows = own_rows(dst, &dst->bands[i]);
-    tw_image source = d->gathered;
-    if (source.data)
-        TWI_TRY(bring_rows(src, d->plan->context, &d->part.reads[0], &source, NULL));
+    const tw_context *context = d->plan->context;
+    const twi_backend *backend = context->backend;
+    for (int j = 0; j < src->count; j++)
+        TWI_TRY(backend->order(context, TWI_COPIES_AWAIT, src->bands[j].context));
+    TWI_TRY(backend->order(context, TWI_COPIES_AWAIT, context)); /* its last run read what is now overwritten */
+    *source = d->gathered;
+    if (source->data)
+        TWI_TRY(bring_rows(src, context, &d->part.reads[0], source, NULL));
     else
-        TWI_TRY(surround(src, d, b, &source));
-    return d->plan->context->backend->queue_run(d->plan, &source, &rows, d->part.first);
+        TWI_TRY(surround(src, d, &src->bands[i], source));
+    return backend->order(context, TWI_NOTE_COPIES, context);
+}
+
+/* Rows first ... last-1 of those that the device makes. */
+static tw_status queue_rows(const duty *d, const tw_image *source, const tw_image *rows, int64_t first, int64_t last)
+{
+    tw_image some = *rows;
+    if (first >= last)
+        return TW_OK;
+    some.data = (char *)some.data + first * some.pitch;
+    some.height = last - first;
+    return d->plan->context->backend->queue_run(d->plan, source, &some, d->part.first + first);
+}
+
+static tw_status queue_work(const duty *d, const tw_image *source, const tw_image *rows)
+{
+    const tw_context *context = d->plan->context;
+    const tw_window *window = &d->part.problem.window;
+    const int64_t height = rows->height;
+    int64_t first = 0; /* rows first ... last-1 need none that are on their way */
+    int64_t last = 0;
+    if (!d->gathered.data && height > 2 * (int64_t)window->height) {
+        first = d->part.first > 0 ? window->anchor_y : 0;
+        last =
+            d->part.first + height < d->part.problem.height ? height - (window->height - 1 - window->anchor_y) : height;
+    }
+    TWI_TRY(queue_rows(d, source, rows, first, last));
+    TWI_TRY(context->backend->order(context, TWI_WORK_AWAITS, context));
+    TWI_TRY(queue_rows(d, source, rows, 0, first));
+    TWI_TRY(queue_rows(d, source, rows, last, height));
+    return context->backend->order(context, TWI_NOTE_WORK, context);
 }
 
 static bool is_like(const tw_spread *spread, const tw_context *context, int64_t width, int64_t height, int32_t channels,
@@ -336,24 +365,20 @@ static tw_status check_run(const tw_spread_plan *plan, const tw_spread *src, con
     return TW_OK;
 }
 
-/* All that was queued on any of the devices comes before what is queued next. */
-static tw_status meet(const tw_spread_plan *plan, const tw_spread *src)
-{
-    const band *bands = src->bands;
-    for (int i = 0; i < src->count; i++)
-        TWI_TRY(bands[i].context->backend->mark(bands[i].context));
-    for (int i = 0; i < plan->count; i++)
-        for (int j = 0; j < src->count; j++)
-            if (plan->duties[i].plan->context != bands[j].context)
-                TWI_TRY(bands[j].context->backend->await(plan->duties[i].plan->context, bands[j].context));
-    return TW_OK;
-}
-
 tw_status tw_spread_run(tw_spread_plan *plan, const tw_spread *src, const tw_spread *dst)
 {
+    tw_image sources[TWI_MOST_DEVICES];
     TWI_TRY(check_run(plan, src, dst));
-    TWI_TRY(meet(plan, src));
+    /* dst's rows may be what others still copied in the run before */
     for (int i = 0; i < plan->count; i++)
-        TWI_TRY(queue_duty(&plan->duties[i], src, dst, i));
+        for (int j = 0; j < plan->count; j++)
+            TWI_TRY(plan->duties[i].plan->context->backend->order(plan->duties[i].plan->context, TWI_WORK_AWAITS,
+                                                                  plan->duties[j].plan->context));
+    for (int i = 0; i < plan->count; i++)
+        TWI_TRY(queue_source(&plan->duties[i], src, i, &sources[i]));
+    for (int i = 0; i < plan->count; i++) {
+        const tw_image rows = own_rows(dst, &dst->bands[i]);
+        TWI_TRY(queue_work(&plan->duties[i], &sources[i], &rows));
+    }
     return TW_OK;
 }

@@ -155,6 +155,14 @@ static tw_status pass(const tw_context *context)
     return TW_OK;
 }
 
+static tw_status pass_order(const tw_context *context, twi_order order, const tw_context *other)
+{
+    (void)context;
+    (void)order;
+    (void)other;
+    return TW_OK;
+}
+
 static tw_status pass_other(const tw_context *context, const tw_context *other)
 {
     (void)context;
@@ -175,8 +183,7 @@ const twi_backend twi_cpu_backend = {
     .run = run_cpu,
     .queue_copy = copy_cpu,
     .queue_run = run_cpu,
-    .mark = pass,
-    .await = pass_other,
+    .order = pass_order,
     .finish = pass,
     .link = pass_other,
     .time = time_cpu,
