@@ -81,7 +81,7 @@ and counts. The rules of the count:
 | texture | the same of four neighbouring lanes | likewise |
 | shared | an access of a warp | a cycle for each different 4-byte word of the bank with the most; accesses of 8 and 16 bytes by halves and quarters of the warp, two of them at once for loads in which lanes side by side ask for the same |
 | constant | an access of a warp | a cycle for each different word |
-| global, additions | an access of a warp | a sector for each lane |
+| global, additions | an access of a warp | as many sectors as loads, in each turn: lanes that add to one address take turns |
 | shared, additions | an access of a warp | a cycle for each lane of the bank with the most; of 1, a cycle for each different word there: the hardware counts the lanes |
 
 The tables compare this with the counters of Nsight Compute, each variant launched once, over the whole image: the blocks at

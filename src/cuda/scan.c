@@ -1,9 +1,12 @@
 /* scan and integral on CUDA: which kernels make the sums, and the words by which spans of a line know of each other. */
 #include "core/exact.h"
+#include "core/explain.h"
 #include "cuda/host.h"
 #include "cuda/scan_kernels.h"
 
 _Static_assert((int)TWI_CUDA_SCAN_TYPES == (int)TWI_CUDA_TYPES, "the types of pixels");
+
+enum { COLUMN_THREADS = 512, LEAST_WARPS = 4 };
 
 typedef const void *const kernel_table[TWI_CUDA_OUTS];
 
@@ -68,20 +71,74 @@ static twi_cuda_shape shape_of_lines(int64_t width)
     return shape;
 }
 
+/* ---- Streamed spans: blocks stay ------------------------------------------------------------------------ */
+
+static size_t stage_bytes(const tw_problem *problem)
+{
+    return TWI_SCAN_SPAN * tw_type_size(problem->type);
+}
+
+/* Whether a block has room for a span of pixels beside all else. */
+static bool streams(const tw_plan *plan)
+{
+    enum { ELSE = 48 << 10 };
+    return twi_cuda_state_of(plan->context)->shared_limit >= stage_bytes(&plan->problem) + ELSE;
+}
+
+/* As many blocks as the device holds. */
+static tw_status launch_streamed(const tw_plan *plan, const void *kernel, twi_cuda_scan *scan, int64_t items,
+                                 void *stream)
+{
+    const twi_cuda_shape shape = {32 * TWI_CUDA_SCAN_WARPS, 1, 1, 1, stage_bytes(&plan->problem)};
+    const int64_t each = tw_type_size(plan->problem.type) == 8 ? 1 : 2;
+    const int64_t blocks = twi_min_i64(items, each * twi_cuda_state_of(plan->context)->processors);
+    scan->first = 0;
+    return twi_cuda_launch(kernel, &shape, scan, blocks, &scan->left, &scan->first, 1, stream);
+}
+
+static tw_status load_streamed(const tw_plan *plan, const void *kernel)
+{
+    return streams(plan) ? twi_cuda_load_kernel(plan, kernel, stage_bytes(&plan->problem)) : TW_OK;
+}
+
+/* ---- Rows ------------------------------------------------------------------------------------------------ */
+
 static tw_status scan_rows(const tw_plan *plan, twi_cuda_scan *scan, void *stream)
 {
     const tw_problem *problem = &plan->problem;
     const twi_cuda_shape shape = shape_of_lines(scan->width);
-    const void *kernel = twi_cuda_scan_lines[aligned(problem, scan)][problem->type][sum_of(problem)];
+    const bool fits = aligned(problem, scan);
+    const int kind = !fits                                                            ? TWI_CUDA_LINES_ANY
+                     : shape.block_width == 32 * TWI_CUDA_SCAN_WARPS && streams(plan) ? TWI_CUDA_LINES_STREAMED
+                                                                                      : TWI_CUDA_LINES_ALIGNED;
+    const void *kernel = twi_cuda_scan_lines[kind][problem->type][sum_of(problem)];
+    if (kind == TWI_CUDA_LINES_STREAMED)
+        return launch_streamed(plan, kernel, scan, scan->lines, stream);
     scan->first = 0;
     return twi_cuda_launch(kernel, &shape, scan, scan->lines, &scan->left, &scan->first, 1, stream);
 }
 
-static tw_status scan_columns(const void *kernel, twi_cuda_scan *scan, void *stream)
+static tw_status load_rows(const tw_plan *plan)
 {
-    const twi_cuda_shape shape = {32, TWI_CUDA_SCAN_WARPS, 32, 1, 0};
+    const tw_problem *problem = &plan->problem;
+    for (int kind = 0; kind < TWI_CUDA_LINES_STREAMED; kind++)
+        TWI_TRY(twi_cuda_load_kernel(plan, twi_cuda_scan_lines[kind][problem->type][sum_of(problem)], 0));
+    return load_streamed(plan, twi_cuda_scan_lines[TWI_CUDA_LINES_STREAMED][problem->type][sum_of(problem)]);
+}
+
+/* ---- Columns --------------------------------------------------------------------------------------------- */
+
+/* Blocks go down the image side by side: fewer rows of threads where there are many, so that all are under way, with
+   COLUMN_THREADS on a multiprocessor. */
+static tw_status scan_columns(const tw_plan *plan, const void *kernel, twi_cuda_scan *scan, void *stream)
+{
+    const int64_t elements = scan->width * scan->channels;
+    const int64_t threads = (int64_t)twi_cuda_state_of(plan->context)->processors * COLUMN_THREADS;
+    twi_cuda_shape shape = {32, TWI_CUDA_SCAN_WARPS, 32, 1, 0};
+    while (shape.block_height > LEAST_WARPS && twi_round_up(elements, 32) * shape.block_height > threads)
+        shape.block_height /= 2;
     scan->first = 0;
-    return twi_cuda_launch(kernel, &shape, scan, scan->width * scan->channels, &scan->left, &scan->first, 1, stream);
+    return twi_cuda_launch(kernel, &shape, scan, elements, &scan->left, &scan->first, 1, stream);
 }
 
 /* ---- The whole image ------------------------------------------------------------------------------- */
@@ -130,23 +187,17 @@ static double cost_fast(const tw_context *context, const tw_problem *problem)
     return 5000 + 0.00026 * bytes_of(problem);
 }
 
-static tw_status load_pair(const tw_plan *plan, kernel_table kernels[2][TWI_CUDA_SCAN_TYPES])
-{
-    for (int i = 0; i < 2; i++)
-        TWI_TRY(twi_cuda_load_kernel(plan, kernels[i][plan->problem.type][sum_of(&plan->problem)], 0));
-    return TW_OK;
-}
-
 static tw_status prepare_fast(tw_plan *plan)
 {
     const tw_problem *problem = &plan->problem;
     switch (problem->axis) {
     case TW_AXIS_X:
-        return load_pair(plan, twi_cuda_scan_lines);
+        return load_rows(plan);
     case TW_AXIS_Y:
         return twi_cuda_load_kernel(plan, twi_cuda_scan_columns[problem->type][sum_of(problem)], 0);
     default:
-        TWI_TRY(load_pair(plan, twi_cuda_scan_chained));
+        for (int fits = 0; fits < 2; fits++)
+            TWI_TRY(twi_cuda_load_kernel(plan, twi_cuda_scan_chained[fits][problem->type][sum_of(problem)], 0));
         return twi_plan_scratch(plan, words_of(problem) * sizeof(uint64_t));
     }
 }
@@ -159,7 +210,7 @@ static tw_status run_fast(const tw_plan *plan, const twi_job *job)
     case TW_AXIS_X:
         return scan_rows(plan, &scan, job->stream);
     case TW_AXIS_Y:
-        return scan_columns(twi_cuda_scan_columns[problem->type][sum_of(problem)], &scan, job->stream);
+        return scan_columns(plan, twi_cuda_scan_columns[problem->type][sum_of(problem)], &scan, job->stream);
     default:
         return scan_all(plan, &scan, job->stream);
     }
@@ -172,27 +223,20 @@ const twi_code twi_scan_fast_cuda = {
     .whole = true,
 };
 
-/* ---- fast, for integrals: rows, then columns of the result ------------------------------------------- */
+/* ---- fast, for integrals of floats: rows, then columns of the result --------------------------------- */
 
 static const void *kernel_again(const tw_problem *problem)
 {
-    static const int types[TWI_CUDA_OUTS] = {TWI_CUDA_FROM_32, TWI_CUDA_FROM_64, TWI_CUDA_F64, TWI_CUDA_F32};
-    const int sum = sum_of(problem);
-    return twi_cuda_scan_columns[types[sum]][sum];
+    return twi_cuda_scan_columns[TW_F64][sum_of(problem)];
 }
 
-static double cost_integral(const tw_context *context, const tw_problem *problem)
-{
-    return 2 * cost_fast(context, problem) + 5000;
-}
-
-static tw_status prepare_integral(tw_plan *plan)
+static tw_status prepare_floats(tw_plan *plan)
 {
     TWI_TRY(twi_cuda_load_kernel(plan, kernel_again(&plan->problem), 0));
-    return load_pair(plan, twi_cuda_scan_lines);
+    return load_rows(plan);
 }
 
-static tw_status run_integral(const tw_plan *plan, const twi_job *job)
+static tw_status run_floats(const tw_plan *plan, const twi_job *job)
 {
     const tw_problem *problem = &plan->problem;
     const size_t pixel = (size_t)problem->channels * tw_type_size(problem->out_type);
@@ -203,7 +247,122 @@ static tw_status run_integral(const tw_plan *plan, const twi_job *job)
     TWI_TRY(scan_rows(plan, &scan, job->stream));
     scan.src = scan.dst;
     scan.src_pitch = scan.dst_pitch;
-    return scan_columns(kernel_again(problem), &scan, job->stream);
+    return scan_columns(plan, kernel_again(problem), &scan, job->stream);
+}
+
+/* ---- and of integers: sums of tiles, and the table from these ------------------------------------------ */
+
+typedef struct layout {
+    int64_t strips; /* of a channel */
+    int64_t chunks;
+    int32_t chunk_rows;
+    int64_t sums; /* elements of the arrays */
+    int64_t tops;
+} layout;
+
+/* False: the scratch memory cannot be counted. */
+static bool lay_out(const tw_plan *plan, layout *l)
+{
+    enum { STEP = 32, BLOCKS = 8 /* a multiprocessor, so that the last ones to end are few */ };
+    const tw_problem *problem = &plan->problem;
+    const int64_t strips = twi_divide_up(problem->width + 1, TWI_CUDA_STRIP);
+    const int64_t all = strips * problem->channels;
+    const int64_t across = twi_divide_up(all, TWI_CUDA_STRIP_WARPS);
+    const int64_t blocks = BLOCKS * (int64_t)twi_cuda_state_of(plan->context)->processors;
+    *l = (layout){.strips = strips, .chunk_rows = TWI_CUDA_STRIP_ROWS};
+    while (l->chunk_rows > STEP && across * twi_divide_up(problem->height, l->chunk_rows) < blocks)
+        l->chunk_rows /= 2;
+    l->chunks = twi_divide_up(problem->height, l->chunk_rows);
+    return l->strips <= INT32_MAX && l->chunks <= INT32_MAX &&
+           twi_mul_i64(all, twi_round_up(problem->height + l->chunks, 4), &l->sums) &&
+           twi_mul_i64(all * TWI_CUDA_STRIP, l->chunks, &l->tops) && l->sums < INT64_MAX / 16 - l->tops;
+}
+
+/* Whether the arrays' elements have 64 bits, as all sums but those of 32 bits. */
+static int is_wide(const tw_problem *problem)
+{
+    return sum_of(problem) != TWI_CUDA_SUM_32;
+}
+
+static tw_status prepare_integers(tw_plan *plan)
+{
+    const tw_problem *problem = &plan->problem;
+    const int wide = is_wide(problem);
+    layout l;
+    if (!lay_out(plan, &l))
+        return twi_fail(TW_ERROR_LIMIT, "the scratch memory for %lldx%lld pixels cannot be counted",
+                        (long long)problem->width, (long long)problem->height);
+    TWI_TRY(twi_cuda_load_kernel(plan, twi_cuda_integral_sums[problem->type][wide], 0));
+    TWI_TRY(twi_cuda_load_kernel(plan, twi_cuda_integral_lefts[wide], 0));
+    TWI_TRY(twi_cuda_load_kernel(plan, twi_cuda_integral_tops[wide], 0));
+    TWI_TRY(twi_cuda_load_kernel(plan, twi_cuda_integral_table[problem->type][sum_of(problem)], 0));
+    return twi_plan_scratch(plan, (size_t)(l.sums + l.tops) * (wide ? sizeof(uint64_t) : sizeof(uint32_t)));
+}
+
+static tw_status run_integers(const tw_plan *plan, const twi_job *job)
+{
+    const tw_problem *problem = &plan->problem;
+    const int wide = is_wide(problem);
+    const twi_cuda_shape tiles = {32, TWI_CUDA_STRIP_WARPS, TWI_CUDA_STRIP_WARPS, 1, 0};
+    const twi_cuda_shape carries = {TWI_CUDA_CARRY_THREADS, 1, TWI_CUDA_CARRY_THREADS, 1, 0};
+    layout l;
+    (void)lay_out(plan, &l);
+    twi_cuda_integral a = {
+        .src = job->src.data,
+        .dst = job->dst.data,
+        .src_pitch = job->src.pitch,
+        .dst_pitch = job->dst.pitch,
+        .width = problem->width,
+        .rows = problem->height,
+        .sums = plan->scratch,
+        .tops = (char *)plan->scratch + l.sums * (int64_t)(wide ? sizeof(uint64_t) : sizeof(uint32_t)),
+        .channels = problem->channels,
+        .strips = (int32_t)l.strips,
+        .chunks = (int32_t)l.chunks,
+        .chunk_rows = l.chunk_rows,
+        .whole = problem->channels == 1 && starts_fit(job->src.data, job->src.pitch, problem->height, problem->type) &&
+                 starts_fit(job->dst.data, job->dst.pitch, problem->height + 1, problem->out_type),
+    };
+    const int64_t all = l.strips * problem->channels;
+    const struct {
+        const void *kernel;
+        const twi_cuda_shape *shape;
+        int64_t columns;
+        int64_t rows;
+    } steps[] = {
+        {twi_cuda_integral_sums[problem->type][wide], &tiles, all, l.chunks},
+        {twi_cuda_integral_lefts[wide], &carries, (problem->height + l.chunks) * problem->channels, 1},
+        {twi_cuda_integral_tops[wide], &carries, all * TWI_CUDA_STRIP, 1},
+        {twi_cuda_integral_table[problem->type][sum_of(problem)], &tiles, all, l.chunks},
+    };
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        a.first = 0;
+        TWI_TRY(twi_cuda_launch(steps[i].kernel, steps[i].shape, &a, steps[i].columns, &a.left, &a.first, steps[i].rows,
+                                job->stream));
+    }
+    return TW_OK;
+}
+
+/* ---- fast, for integrals ------------------------------------------------------------------------------- */
+
+static bool is_float(const tw_problem *problem)
+{
+    return (TWI_BIT(problem->type) & TWI_FLOATS) != 0;
+}
+
+static double cost_integral(const tw_context *context, const tw_problem *problem)
+{
+    return 15000 + (is_float(problem) ? 2 : 1.5) * cost_fast(context, problem);
+}
+
+static tw_status prepare_integral(tw_plan *plan)
+{
+    return is_float(&plan->problem) ? prepare_floats(plan) : prepare_integers(plan);
+}
+
+static tw_status run_integral(const tw_plan *plan, const twi_job *job)
+{
+    return is_float(&plan->problem) ? run_floats(plan, job) : run_integers(plan, job);
 }
 
 const twi_code twi_integral_fast_cuda = {
@@ -235,7 +394,190 @@ static tw_status run_lesson(const tw_plan *plan, const twi_job *job, kernel_tabl
                            &scan.first, 1, job->stream);
 }
 
-#define LESSON(NAME)                                                                                                   \
+/* What they do to memory. A block has two arrays of a chunk's sums, `values` and `spare`; a thread's accesses to them
+   in a chunk are numbered in the order of the source. */
+enum {
+    CHUNK = TWI_CUDA_SCAN_CHUNK,
+    SCHEME_STEPS = 10, /* distances or strides of 1, 2, 4 ... 512 */
+    SPARE = CHUNK,     /* where the second array begins */
+    NOTHING = -1
+};
+
+typedef struct scheme {
+    int loads; /* of a chunk */
+    int stores;
+    int barriers;
+    int (*load)(int number, int thread); /* the element of the arrays, or NOTHING */
+    int (*store)(int number, int thread);
+} scheme;
+
+/* The last loads of each: the thread's sum, and the chunk's. */
+static int load_sums(int number, int thread, int array)
+{
+    return array + (number == 0 ? thread : CHUNK - 1);
+}
+
+static int load_hillis(int number, int thread)
+{
+    const int step = number / 2;
+    const int array = step % 2 == 0 ? 0 : SPARE;
+    const int other = thread - (1 << step);
+    if (step == SCHEME_STEPS)
+        return load_sums(number % 2, thread, array);
+    if (number % 2 == 0)
+        return array + thread;
+    return other < 0 ? NOTHING : array + other;
+}
+
+static int store_hillis(int number, int thread)
+{
+    return (number % 2 == 0 ? 0 : SPARE) + thread;
+}
+
+/* The right end of the thread's part in a step of blelloch's tree, or NOTHING; and the end of its left half. */
+static int right_end(int stride, int thread)
+{
+    const int right = (thread + 1) * 2 * stride - 1;
+    return right < CHUNK ? right : NOTHING;
+}
+
+static int left_end(int stride, int thread)
+{
+    const int right = right_end(stride, thread);
+    return right < 0 ? NOTHING : right - stride;
+}
+
+/* The stride of a step up the tree, or down. */
+static int stride_of(int step)
+{
+    return step < SCHEME_STEPS ? 1 << step : CHUNK >> (step - SCHEME_STEPS + 1);
+}
+
+static int load_blelloch(int number, int thread)
+{
+    const int step = (number - 1) / 2;
+    if (number == 0)
+        return thread;
+    if (step < 2 * SCHEME_STEPS)
+        return number % 2 == 1 ? left_end(stride_of(step), thread) : right_end(stride_of(step), thread);
+    if (number == 1 + 4 * SCHEME_STEPS)
+        return thread;
+    return load_sums(number - 2 - 4 * SCHEME_STEPS, thread, SPARE);
+}
+
+static int store_blelloch(int number, int thread)
+{
+    const int down = number - 2 - SCHEME_STEPS;
+    if (number == 0)
+        return thread;
+    if (number <= SCHEME_STEPS)
+        return right_end(stride_of(number - 1), thread);
+    if (down < 0)
+        return thread == 0 ? CHUNK - 1 : NOTHING;
+    if (down == 2 * SCHEME_STEPS)
+        return SPARE + thread;
+    return down % 2 == 0 ? left_end(stride_of(SCHEME_STEPS + down / 2), thread)
+                         : right_end(stride_of(SCHEME_STEPS + down / 2), thread);
+}
+
+static int load_shuffle(int number, int thread)
+{
+    if (number == 0)
+        return thread;
+    return number == 1 ? SPARE + thread % 32 : load_sums(number - 2, thread, 0);
+}
+
+static int store_shuffle(int number, int thread)
+{
+    if (number == 1)
+        return thread % 32 == 0 ? SPARE + thread / 32 : NOTHING;
+    return thread;
+}
+
+static const scheme schemes[] = {
+    {2 * SCHEME_STEPS + 2, SCHEME_STEPS + 1, SCHEME_STEPS + 2, load_hillis, store_hillis},
+    {4 * SCHEME_STEPS + 4, 3 * SCHEME_STEPS + 3, 2 * SCHEME_STEPS + 5, load_blelloch, store_blelloch},
+    {4, 3, 4, load_shuffle, store_shuffle},
+};
+
+/* The last but one is of threads that have a pixel. */
+static int64_t address_of_load(const twi_kernel *kernel, const twi_visit *visit, const scheme *s)
+{
+    const int number = (int)(visit->step % s->loads);
+    const int element = s->load(number, visit->x);
+    if (number == s->loads - 2 && visit->step / s->loads * CHUNK + visit->x >= kernel->problem->width)
+        return TWI_NO_ADDRESS;
+    return element < 0 ? TWI_NO_ADDRESS : element * (int64_t)tw_type_size(kernel->problem->out_type);
+}
+
+static int64_t address_of_store(const twi_kernel *kernel, const twi_visit *visit, const scheme *s)
+{
+    const int element = s->store((int)(visit->step % s->stores), visit->x);
+    return element < 0 ? TWI_NO_ADDRESS : element * (int64_t)tw_type_size(kernel->problem->out_type);
+}
+
+/* The pixel of a thread in this chunk, of rows that are a pitch apart. */
+static int64_t address_of_pixel(const twi_kernel *kernel, const twi_visit *visit, int64_t pitch, tw_type type)
+{
+    const int64_t channels = kernel->problem->channels;
+    const int64_t x = visit->step * CHUNK + visit->x;
+    if (x >= kernel->problem->width)
+        return TWI_NO_ADDRESS;
+    return visit->block_x / channels * pitch + (x * channels + visit->block_x % channels) * (int64_t)tw_type_size(type);
+}
+
+static int64_t address_of_source(const twi_kernel *kernel, const twi_visit *visit)
+{
+    return address_of_pixel(kernel, visit, kernel->src_pitch, kernel->problem->type);
+}
+
+static int64_t address_of_output(const twi_kernel *kernel, const twi_visit *visit)
+{
+    return address_of_pixel(kernel, visit, kernel->dst_pitch, kernel->problem->out_type);
+}
+
+static void explain_lesson(twi_kernel *kernel, const scheme *s, kernel_table *kernels,
+                           int64_t (*load)(const twi_kernel *kernel, const twi_visit *visit),
+                           int64_t (*store)(const twi_kernel *kernel, const twi_visit *visit))
+{
+    const tw_problem *problem = kernel->problem;
+    const int64_t chunks = twi_divide_up(problem->width, CHUNK);
+    const int32_t size = (int32_t)tw_type_size(problem->out_type);
+    const twi_access accesses[] = {
+        {.what = "source",
+         .space = TWI_SPACE_GLOBAL,
+         .bytes = (int32_t)tw_type_size(problem->type),
+         .steps = chunks,
+         .address = address_of_source},
+        {.what = "sums",
+         .space = TWI_SPACE_SHARED,
+         .store = true,
+         .bytes = size,
+         .steps = chunks * s->stores,
+         .address = store},
+        {.what = "sums", .space = TWI_SPACE_SHARED, .bytes = size, .steps = chunks * s->loads, .address = load},
+        {.what = "output",
+         .space = TWI_SPACE_GLOBAL,
+         .store = true,
+         .bytes = size,
+         .steps = chunks,
+         .address = address_of_output},
+    };
+    kernel->block_width = CHUNK;
+    kernel->block_height = 1;
+    kernel->outputs_width = 1;
+    kernel->outputs_height = 1;
+    kernel->columns = problem->height * problem->channels;
+    kernel->rows = 1;
+    kernel->period = problem->channels;
+    kernel->function = kernels[problem->type][sum_of(problem)];
+    kernel->shared = 2 * (size_t)CHUNK * (size_t)size;
+    kernel->barriers = (int32_t)(chunks * s->barriers);
+    for (size_t i = 0; i < sizeof accesses / sizeof accesses[0]; i++)
+        twi_declare(kernel, accesses[i]);
+}
+
+#define LESSON(NAME, SCHEME)                                                                                           \
     static tw_status prepare_##NAME(tw_plan *plan)                                                                     \
     {                                                                                                                  \
         return twi_cuda_load_kernel(plan, twi_cuda_scan_##NAME[plan->problem.type][sum_of(&plan->problem)], 0);        \
@@ -244,13 +586,26 @@ static tw_status run_lesson(const tw_plan *plan, const twi_job *job, kernel_tabl
     {                                                                                                                  \
         return run_lesson(plan, job, twi_cuda_scan_##NAME);                                                            \
     }                                                                                                                  \
+    static int64_t load_of_##NAME(const twi_kernel *kernel, const twi_visit *visit)                                    \
+    {                                                                                                                  \
+        return address_of_load(kernel, visit, &schemes[SCHEME]);                                                       \
+    }                                                                                                                  \
+    static int64_t store_of_##NAME(const twi_kernel *kernel, const twi_visit *visit)                                   \
+    {                                                                                                                  \
+        return address_of_store(kernel, visit, &schemes[SCHEME]);                                                      \
+    }                                                                                                                  \
+    static void explain_##NAME(twi_kernel *kernel)                                                                     \
+    {                                                                                                                  \
+        explain_lesson(kernel, &schemes[SCHEME], twi_cuda_scan_##NAME, load_of_##NAME, store_of_##NAME);               \
+    }                                                                                                                  \
     const twi_code twi_scan_##NAME##_cuda = {                                                                          \
         .refuses = refuses_lesson,                                                                                     \
         .cost = cost_lesson,                                                                                           \
         .prepare = prepare_##NAME,                                                                                     \
         .run = run_##NAME,                                                                                             \
         .whole = true,                                                                                                 \
+        .explain = explain_##NAME,                                                                                     \
     }
-LESSON(hillis);
-LESSON(blelloch);
-LESSON(shuffle);
+LESSON(hillis, 0);
+LESSON(blelloch, 1);
+LESSON(shuffle, 2);

@@ -32,7 +32,8 @@ struct hillis {
     {
         const int i = (int)threadIdx.x;
         for (int distance = 1; distance < CHUNK; distance *= 2) {
-            spare[i] = i >= distance ? values[i - distance] + values[i] : values[i];
+            const A own = values[i];
+            spare[i] = i >= distance ? values[i - distance] + own : own;
             __syncthreads();
             A *const made = spare;
             spare = values;
@@ -102,9 +103,10 @@ __global__ void __launch_bounds__(CHUNK) scan_rows(const twi_cuda_scan scan)
         room[0][threadIdx.x] = value;
         __syncthreads();
         const A *const sums = Scheme::run(room[0], room[1]);
-        const A sum = before + sums[threadIdx.x];
-        if (x < scan.width)
+        if (x < scan.width) {
+            const A sum = before + sums[threadIdx.x];
             row.dst[x * row.step] = twi_sum_as(O(), (A)(scan.exclusive ? sum - value : sum));
+        }
         before += sums[CHUNK - 1];
         __syncthreads();
     }

@@ -12,6 +12,7 @@ __global__ void __launch_bounds__(32 * WARPS, sizeof(T) == 8 ? 1 : 2) scan_colum
     __shared__ A totals[2][WARPS][32];
     const int lane = (int)threadIdx.x;
     const int warp = (int)threadIdx.y;
+    const int warps = (int)blockDim.y;
     const int64_t columns = scan.width * scan.channels;
     const int64_t element = scan.left + (int64_t)blockIdx.x * 32 + lane;
     const bool exists = element < columns;
@@ -19,7 +20,7 @@ __global__ void __launch_bounds__(32 * WARPS, sizeof(T) == 8 ? 1 : 2) scan_colum
     char *const dst = (char *)scan.dst + element * (int64_t)sizeof(O);
     A groups = 0; /* before the step's first */
     int parity = 0;
-    for (int64_t top = 0; top < scan.rows; top += WARPS * TWI_GROUP, parity ^= 1) {
+    for (int64_t top = 0; top < scan.rows; top += warps * TWI_GROUP, parity ^= 1) {
         const int64_t first = top + warp * TWI_GROUP;
         const int64_t count = scan.rows - first; /* of rows, if fewer than a group */
         const char *from = src + first * scan.src_pitch;
@@ -38,7 +39,7 @@ __global__ void __launch_bounds__(32 * WARPS, sizeof(T) == 8 ? 1 : 2) scan_colum
         __syncthreads();
         A before = groups;
 #pragma unroll 1
-        for (int i = 0; i < WARPS; i++) {
+        for (int i = 0; i < warps; i++) {
             before = i == warp ? groups : before;
             groups = groups + totals[parity][i][lane];
         }
@@ -56,7 +57,7 @@ __global__ void __launch_bounds__(32 * WARPS, sizeof(T) == 8 ? 1 : 2) scan_colum
 }
 
 #define KERNEL(T, O, A) (const void *)scan_columns<T, O, A>
-extern "C" const void *const twi_cuda_scan_columns[TWI_CUDA_INS][TWI_CUDA_OUTS] = {
+extern "C" const void *const twi_cuda_scan_columns[TWI_CUDA_SCAN_TYPES][TWI_CUDA_OUTS] = {
     {KERNEL(uint8_t, uint32_t, uint32_t), KERNEL(uint8_t, uint64_t, uint64_t), KERNEL(uint8_t, double, double),
      nullptr},
     {KERNEL(uint16_t, uint32_t, uint32_t), KERNEL(uint16_t, uint64_t, uint64_t), KERNEL(uint16_t, double, double),
@@ -66,6 +67,4 @@ extern "C" const void *const twi_cuda_scan_columns[TWI_CUDA_INS][TWI_CUDA_OUTS] 
     {nullptr, KERNEL(int32_t, uint64_t, uint64_t), KERNEL(int32_t, double, double), nullptr},
     {nullptr, nullptr, KERNEL(float, double, double), KERNEL(float, float, double)},
     {nullptr, nullptr, KERNEL(double, double, double), nullptr},
-    {KERNEL(uint32_t, uint32_t, uint32_t), nullptr, nullptr, nullptr},
-    {nullptr, KERNEL(uint64_t, uint64_t, uint64_t), nullptr, nullptr},
 };

@@ -37,6 +37,24 @@ int twi_count_sectors(const int64_t address[TWI_WARP], int32_t bytes)
     return count_pieces(address, 0, TWI_WARP, bytes, TWI_SECTOR);
 }
 
+/* Sectors of additions to global memory: lanes that ask for one address take turns, and each turn has its own. */
+static int count_turns(const int64_t address[TWI_WARP])
+{
+    int turn[TWI_WARP];
+    int sectors = 0;
+    for (int lane = 0; lane < TWI_WARP; lane++) {
+        bool first = address[lane] >= 0; /* of its turn in its sector */
+        turn[lane] = 0;
+        for (int other = 0; other < lane && address[lane] >= 0; other++)
+            turn[lane] += address[other] == address[lane];
+        for (int other = 0; other < lane && first; other++)
+            first = address[other] < 0 || address[other] / TWI_SECTOR != address[lane] / TWI_SECTOR ||
+                    turn[other] != turn[lane];
+        sectors += first;
+    }
+    return sectors;
+}
+
 int twi_count_words(const int64_t address[TWI_WARP], int32_t bytes)
 {
     return count_pieces(address, 0, TWI_WARP, bytes, bytes > TWI_WORD ? bytes : TWI_WORD);
@@ -152,8 +170,8 @@ static twi_counts count_request(const twi_access *access, twi_banks *banks, int 
         *figure = banks->degree;
     } else if (access->space == TWI_SPACE_CONSTANT) {
         counts.wavefronts = *figure = twi_count_words(banks->address, banks->bytes);
-    } else if (access->adds) { /* one after the other, in the L2 cache */
-        counts.sectors = *figure = (int)counts.elements;
+    } else if (access->adds) {
+        counts.sectors = *figure = count_turns(banks->address);
     } else {
         counts.sectors = *figure = twi_count_sectors(banks->address, banks->bytes);
     }
