@@ -109,6 +109,8 @@ In all {equal} of {counts} counts are equal. What is not, and why:
    others. The compiler takes four turns at a time and the rest singly, so that the two kinds part: with 8 and 7 turns each
    makes requests of its own, 7 more in all; with 7 and 6 turns requests are as many, but touch other sectors. Rows of whole
    leaves (8192 pixels) have the counts predicted.
+5. **Sums of a chunk**: where the halves of `blelloch`'s tree lie side by side, the compiler reads and writes two sums at a
+   time. `shuffle`'s loop it takes two turns at a time, and does not read the sum of a last chunk, which none follows.
 """
 
 
@@ -178,6 +180,8 @@ def constant_note(run, counted, flat, tally):
 def reason_of(run, space, values, measured):
     if space == "shared" and [value / 2 for value in values] == measured:
         return "3"
+    if space == "shared" and operation_of(run) == "scan" and run["variant"] in ("blelloch", "shuffle"):
+        return "5"
     width = int(re.search(r" (\d+)x\d+ ", run["problem"]).group(1))
     if space == "global" and operation_of(run) == "reduce" and width % 128 != 0:
         return "4"
