@@ -188,8 +188,8 @@ static __device__ __noinline__ void load_carefully(const twi_cuda_box &box, int6
         load_beyond(box, y, aligned, c, words);
 }
 
-/* Where the word that begins with a column lies in a row; columns outside that are no copies of a word have any. The
-   word behind the last one is one, too: of rows at any address, it has pixels. */
+/* Where the word that begins with a column lies in a row; columns outside that are no copies of a word have any. Of
+   rows at any address, the word behind the last one may hold its last pixels. */
 TWI_DEVICE uint32_t word_of(const twi_cuda_box &box, int64_t column, bool wraps)
 {
     const int64_t last = (box.width - 1) / 4 * 4 + (rows_aligned(box) ? 0 : 4);

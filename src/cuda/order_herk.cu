@@ -44,12 +44,12 @@ template <int G, bool HIGHEST> struct down {
     four ends[G];         /* of the next outputs' own group */
     uint32_t rows[STEP];  /* of the groups after it */
     uint32_t fresh[STEP]; /* the rows behind the first window */
-    bool plain;           /* the thread's columns are read as the word at `at` of each row; if that is no aligned */
-    bool shifted;         /* one, as the aligned one where it begins, the rest of which the next thread has */
+    bool plain;           /* the thread's columns are read as the word at `at` of each row; */
+    bool shifted;         /* rows begin anywhere: as the aligned word where that begins, the next thread has the rest */
     bool ragged;          /* some thread's word reaches beyond the row's end */
     uint32_t at;
     uint32_t behind_warp; /* the word behind the last thread's */
-    uint32_t beyond;      /* that, shifted: of the row in `rows` with the thread's number, then of those in `fresh` */
+    uint32_t beyond;      /* that word: thread k has the one of row k in `rows`, or of row k - STEP in `fresh` */
     int64_t pitch;        /* the image's, in registers of the thread */
     int between;          /* groups of fresh rows before, whose extremes lie in shared memory */
     int oldest;           /* of them: the next one takes its place */
@@ -107,12 +107,7 @@ template <int G, bool HIGHEST> struct down {
         }
     }
 
-    TWI_DEVICE_MEMBER void push(four all)
-    {
-        ring_of_block()[oldest * THREADS + threadIdx.x] = joined(all);
-        oldest = oldest + 1 == between ? 0 : oldest + 1;
-    }
-
+    /* Loads STEP rows from y on, and puts them together at once. */
     TWI_DEVICE_MEMBER void load_now(const twi_cuda_box &box, int64_t y, uint32_t *words)
     {
         load(box, y, words);
@@ -120,6 +115,12 @@ template <int G, bool HIGHEST> struct down {
             load_beyond_warp(box, y, threadIdx.x % STEP);
             join(box, y, 0, words);
         }
+    }
+
+    TWI_DEVICE_MEMBER void push(four all)
+    {
+        ring_of_block()[oldest * THREADS + threadIdx.x] = joined(all);
+        oldest = oldest + 1 == between ? 0 : oldest + 1;
     }
 
     /* For outputs whose first window begins at row y. */
@@ -355,6 +356,11 @@ TWI_DEVICE uint4 piece_at(const uint4 *room, int piece, int skip)
     return make_uint4(out[0], out[1], out[2], out[3]);
 }
 
+TWI_DEVICE uint8_t byte_at(const uint4 *room, int byte)
+{
+    return ((const uint8_t *)(room + place_of(byte / 16)))[byte % 16];
+}
+
 /* The first `count` outputs of a warp's row, at any address: whole aligned pieces, then a byte a thread of those at
    both ends. */
 TWI_DEVICE void store_row(const uint4 *room, uint8_t *row, int count)
@@ -367,23 +373,31 @@ TWI_DEVICE void store_row(const uint4 *room, uint8_t *row, int count)
         *(uint4 *)(row + first + 16 * i) = piece_at(room, i, first);
     const int byte = lane < 16 ? lane : first + 16 * pieces + lane - 16;
     if (byte < (lane < 16 ? first : count))
-        row[byte] = ((const uint8_t *)(room + place_of(byte / 16)))[byte % 16];
+        row[byte] = byte_at(room, byte);
 }
 
-/* Both rows of a warp where they are whole pieces at multiples of 16, of which the first half exist. */
-TWI_DEVICE void store_pieces(const uint4 *room, uint8_t *row, int64_t pitch, int pieces)
+/* Both of a warp's rows where they begin at multiples of 16. */
+TWI_DEVICE void store_rows(const uint4 *room, uint8_t *row, int64_t pitch, int count)
 {
     const int lane = threadIdx.x % 32;
+    const int pieces = count / 16;
+    const int byte = 16 * pieces + lane;
+    uint8_t *to = row + 16 * lane;
     uint4 piece[4];
-    row += 16 * lane;
 #pragma unroll
     for (int k = 0; k < 4; k++)
         piece[k] = room[place_of(lane) + 32 * k];
-    *(uint4 *)row = piece[0];
-    *(uint4 *)(row + pitch) = piece[2];
+    if (lane < pieces) {
+        *(uint4 *)to = piece[0];
+        *(uint4 *)(to + pitch) = piece[2];
+    }
     if (lane + 32 < pieces) {
-        *(uint4 *)(row + 512) = piece[1];
-        *(uint4 *)(row + pitch + 512) = piece[3];
+        *(uint4 *)(to + 512) = piece[1];
+        *(uint4 *)(to + pitch + 512) = piece[3];
+    }
+    if (byte < count) {
+        row[byte] = byte_at(room, byte);
+        row[pitch + byte] = byte_at(room + PIECES, byte);
     }
 }
 
@@ -403,12 +417,11 @@ static __global__ void __launch_bounds__(THREADS, 2) herk(const __grid_constant_
     const int64_t top = box.first + blockIdx.y * (int64_t)box.strip_height;
     const int rows = (int)(box.last - top < box.strip_height ? box.last - top : box.strip_height);
     const int width = (int)(box.width - left < box.strip_width ? box.width - left : box.strip_width);
-    const bool whole =
-        ((uintptr_t)box.dst | (uintptr_t)box.dst_pitch) % 16 == 0 && width % 16 == 0 && width >= 16 * PIECES / 2;
     const int64_t begin = left - box.anchor_x - skip;
     const outside beside = find_outside(box, begin, skip + width + box.window_width - 1);
     const bool aligned = rows_aligned(box);
     const bool wraps = aligned && box.border == TWI_WRAP && box.width % 4 == 0;
+    /* of fewer than 16 columns, words beside a row could lie behind the image */
     const bool plain = wraps || (has_copied(box, beside) && (aligned || box.width >= 16));
     const bool any_outside = plain && !wraps && beside.before + beside.end - beside.after > 0;
     places_of_block()[thread] = find_columns(box, (int32_t)begin + 4 * thread);
@@ -421,6 +434,7 @@ static __global__ void __launch_bounds__(THREADS, 2) herk(const __grid_constant_
     d.beyond = 0;
     d.pitch = kept_pitch(box.src_pitch);
     d.begin(box, top - box.anchor_y);
+    const bool whole = ((uintptr_t)box.dst | (uintptr_t)box.dst_pitch) % 16 == 0; /* pieces */
     uint4 *room = room_of_warp(pair);
     uint8_t *place = (uint8_t *)box.dst + (top + 2 * pair) * box.dst_pitch + left;
     int buffer = 0;
@@ -453,7 +467,7 @@ static __global__ void __launch_bounds__(THREADS, 2) herk(const __grid_constant_
         __syncwarp();
         const int row = y + 2 * pair;
         if (whole && row + 1 < rows) {
-            store_pieces(room, place, box.dst_pitch, width / 16);
+            store_rows(room, place, box.dst_pitch, width);
         } else {
             store_row(room, place, row < rows ? width : 0);
             store_row(room + PIECES, place + box.dst_pitch, row + 1 < rows ? width : 0);
