@@ -402,28 +402,27 @@ static double cost_fast(const tw_context *context, const tw_problem *problem)
     return 4000 + 0.0005 * bytes_of(problem);
 }
 
+static tw_status load_tiles(const tw_plan *plan, const twi_cuda_transpose_fast *tiles)
+{
+    return twi_cuda_load_kernel(plan, tiles->kernel, (size_t)tiles->shared);
+}
+
 static tw_status prepare_fast(tw_plan *plan)
 {
     const int unit = unit_of(pixel_bytes(&plan->problem), TWI_CUDA_LARGEST_UNIT);
     if (exchanges(&plan->problem)) {
         TWI_TRY(load_kernels(plan, twi_cuda_transpose_padded));
-        TWI_TRY(twi_cuda_load_kernel(plan, twi_cuda_transpose_tiles[unit].aligned, TWI_CUDA_FAST_SHARED));
-        if (!twi_cuda_transpose_tiles[unit].shifted)
-            return TW_OK;
-        return twi_cuda_load_kernel(plan, twi_cuda_transpose_tiles[unit].shifted, TWI_CUDA_FAST_SHARED);
+        if (unit < TWI_CUDA_SHIFTED_UNITS)
+            TWI_TRY(load_tiles(plan, &twi_cuda_transpose_shifted[unit]));
+        return load_tiles(plan, &twi_cuda_transpose_tiles[unit]);
     }
     for (int i = 0; i < TWI_CUDA_UNITS; i++)
         TWI_TRY(twi_cuda_load_kernel(plan, twi_cuda_flip[i], 0));
     return prepare_columns(plan);
 }
 
-static tw_status launch_fast_tiles(const tw_plan *plan, const twi_job *job)
+static tw_status launch_fast_tiles(const tw_plan *plan, const twi_job *job, const twi_cuda_transpose_fast *tiles)
 {
-    const int64_t pixel = pixel_bytes(&plan->problem);
-    const twi_cuda_transpose_fast *tiles = &twi_cuda_transpose_tiles[unit_of(pixel, TWI_CUDA_LARGEST_UNIT)];
-    const void *kernel = alignment_of(job) == TWI_CUDA_LARGEST_UNIT ? tiles->aligned : tiles->shifted;
-    if (!kernel)
-        return launch_tiles(plan, job, twi_cuda_transpose_padded);
     twi_cuda_transpose t = arguments(&plan->problem, job);
     if (t.down < 0) { /* a source row that is read backwards is dst's column written upwards */
         t.src = (const char *)t.src + (t.height - 1) * t.down;
@@ -437,9 +436,9 @@ static tw_status launch_fast_tiles(const tw_plan *plan, const twi_job *job)
         .block_height = 1,
         .outputs_width = (unsigned)tiles->width,
         .outputs_height = (unsigned)tiles->height,
-        .shared = TWI_CUDA_FAST_SHARED,
+        .shared = (size_t)tiles->shared,
     };
-    return twi_cuda_launch(kernel, &shape, &t, t.width, &t.left, &t.first, t.height, job->stream);
+    return twi_cuda_launch(tiles->kernel, &shape, &t, t.width, &t.left, &t.first, t.height, job->stream);
 }
 
 /* Rows of whole pieces of 16 bytes, left and right exchanged or not. */
@@ -468,8 +467,14 @@ static bool flips_pieces(const tw_problem *problem, const twi_job *job)
 
 static tw_status run_fast(const tw_plan *plan, const twi_job *job)
 {
-    if (exchanges(&plan->problem))
-        return launch_fast_tiles(plan, job);
+    const int unit = unit_of(pixel_bytes(&plan->problem), TWI_CUDA_LARGEST_UNIT);
+    if (exchanges(&plan->problem)) {
+        if (alignment_of(job) == TWI_CUDA_LARGEST_UNIT)
+            return launch_fast_tiles(plan, job, &twi_cuda_transpose_tiles[unit]);
+        if (unit < TWI_CUDA_SHIFTED_UNITS)
+            return launch_fast_tiles(plan, job, &twi_cuda_transpose_shifted[unit]);
+        return launch_tiles(plan, job, twi_cuda_transpose_padded); /* as fast, for larger pixels */
+    }
     return flips_pieces(&plan->problem, job) ? launch_flip(plan, job) : launch_columns(plan, job);
 }
 

@@ -307,22 +307,18 @@ static __global__ void __launch_bounds__(THREADS) transpose_fast(const twi_cuda_
         here::template empty<false>(shared, t, dst, columns_left, lines_left);
 }
 
-/* Larger pixels at any address are moved as fast by the tiles of `padded`. */
-template <int SIZE, int ACROSS, int DOWN> static constexpr const void *shifted()
-{
-    if constexpr (SIZE <= 2)
-        return (const void *)transpose_fast<SIZE, ACROSS, DOWN, false>;
-    else
-        return nullptr;
-}
-
-#define TILE(SIZE, ACROSS, DOWN, BAND)                                                                                 \
+#define TILE(SIZE, ACROSS, DOWN, BAND, ALIGNED)                                                                        \
     {                                                                                                                  \
-        (const void *)transpose_fast<SIZE, ACROSS, DOWN, true>, shifted<SIZE, ACROSS, DOWN>(),                         \
-            tile<SIZE, ACROSS, DOWN>::width, tile<SIZE, ACROSS, DOWN>::height, BAND                                    \
+        (const void *)transpose_fast<SIZE, ACROSS, DOWN, ALIGNED>, tile<SIZE, ACROSS, DOWN>::width,                    \
+            tile<SIZE, ACROSS, DOWN>::height, BAND, ACROSS *DOWN *(SECTION * SECTION / SIZE)                           \
     }
 extern "C" const twi_cuda_transpose_fast twi_cuda_transpose_tiles[TWI_CUDA_UNITS] = {
-    TILE(1, 1, 1, 2), TILE(2, 1, 2, 2), TILE(4, 2, 2, 2), TILE(8, 2, 4, 2), TILE(16, 4, 4, 32),
+    TILE(1, 1, 1, 2, true), TILE(2, 1, 2, 2, true),   TILE(4, 2, 2, 2, true),
+    TILE(8, 2, 4, 2, true), TILE(16, 4, 4, 32, true),
+};
+extern "C" const twi_cuda_transpose_fast twi_cuda_transpose_shifted[TWI_CUDA_SHIFTED_UNITS] = {
+    TILE(1, 1, 2, 2, false),
+    TILE(2, 1, 2, 2, false),
 };
 
 /* ---- Flips -------------------------------------------------------------------------------------------- */

@@ -34,16 +34,18 @@ extern const void *const twi_cuda_transpose_shared[TWI_CUDA_UNITS][4];
 extern const void *const twi_cuda_transpose_padded[TWI_CUDA_UNITS][4];
 extern const void *const twi_cuda_transpose_swizzled[TWI_CUDA_UNITS][4];
 
-/* transpose_fast.cu, for pixels of one unit. Blocks of 256 threads, and 16 KiB of dynamic shared memory for a tile. */
-enum { TWI_CUDA_FAST_THREADS = 256, TWI_CUDA_FAST_SHARED = 16384 };
+/* transpose_fast.cu, for pixels of one unit and rows that begin at multiples of 16 bytes; of small units, also for rows
+   that begin anywhere. */
+enum { TWI_CUDA_FAST_THREADS = 256, TWI_CUDA_SHIFTED_UNITS = 2 };
 typedef struct twi_cuda_transpose_fast {
-    const void *aligned; /* for rows that begin at multiples of 16 bytes */
-    const void *shifted; /* at any address; NULL: the padded tiles are as fast */
+    const void *kernel;
     int32_t width; /* of a block's outputs, pixels */
     int32_t height;
     int32_t band;
+    int32_t shared; /* bytes of dynamic shared memory */
 } twi_cuda_transpose_fast;
 extern const twi_cuda_transpose_fast twi_cuda_transpose_tiles[TWI_CUDA_UNITS];
+extern const twi_cuda_transpose_fast twi_cuda_transpose_shifted[TWI_CUDA_SHIFTED_UNITS];
 /* Flips of rows that are whole pieces of 16 bytes: a thread a piece, which counts as a pixel, blocks of any shape. The
    units of a piece are put in the reverse order. */
 extern const void *const twi_cuda_flip[TWI_CUDA_UNITS];
