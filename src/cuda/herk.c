@@ -27,15 +27,21 @@ static int32_t groups_between(const tw_window *window)
     return window->height / herk_of(window)->down - 1;
 }
 
+static size_t shared_of(const tw_problem *problem)
+{
+    return TWI_CUDA_HERK_SHARED + (size_t)groups_between(&problem->window) * TWI_CUDA_HERK_GROUP;
+}
+
 static const char *refuses_herk(const tw_context *context, const tw_problem *problem)
 {
-    (void)context;
     if (problem->footprint)
         return "it does whole windows only";
     if (!herk_of(&problem->window))
         return "it does windows of at least 4x4, and lines of at least 16";
     if (groups_between(&problem->window) > MOST_BETWEEN)
         return "the window is too high for its width";
+    if (context && shared_of(problem) > twi_cuda_state_of(context)->shared_limit)
+        return "the window is too high for the device's shared memory";
     if (problem->width < problem->window.width || problem->height < twi_max_i64(3, problem->window.height))
         return "the image is smaller than the window, or has fewer than 3 rows";
     if (problem->width > INT32_MAX - 4096)
@@ -51,11 +57,6 @@ static double cost_herk(const tw_context *context, const tw_problem *problem)
     const int32_t groups = problem->window.height / herk->down + problem->window.width / herk->across;
     (void)context;
     return 21500 + (0.00042 + 0.000023 * groups) * outputs;
-}
-
-static size_t shared_of(const tw_problem *problem)
-{
-    return TWI_CUDA_HERK_SHARED + (size_t)groups_between(&problem->window) * TWI_CUDA_HERK_GROUP;
 }
 
 static tw_status prepare_herk(tw_plan *plan)
