@@ -32,7 +32,7 @@ RULES = [
 
 STANDARD = set(
     "assert ctype errno fcntl float inttypes limits math sched setjmp signal stdarg stdatomic stdbool stddef stdint stdio "
-    "stdlib string strings time unistd getopt glob poll pthread sys/mman sys/stat sys/time sys/types sys/resource sys/ioctl sys/file sys/wait spawn".split()
+    "stdlib malloc string strings time unistd getopt glob poll pthread sys/mman sys/stat sys/time sys/types sys/resource sys/ioctl sys/file sys/wait spawn".split()
 )
 INCLUDE = re.compile(r'^\s*#\s*include\s*(<[^>]+>|"[^"]+")')
 

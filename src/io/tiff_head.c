@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include <tiff.h>
+#include <tiffio.h>
 
 #include "io/bytes.h"
 #include "io/metadata.h"
