@@ -12,7 +12,7 @@ enum {
     STRIP = TWI_CUDA_STRIP,
     WARPS = TWI_CUDA_STRIP_WARPS,
     ROWS = 32 /* of which a lane each has the sums, */,
-    DEPTH = 8 /* and that are loaded at a time */
+    DEPTH = 16 /* and that are loaded at a time */
 };
 
 /* Sums in a chunk of a strip, and of all. */
@@ -190,12 +190,12 @@ static __device__ __forceinline__ L add_rows(const tile<T> &t, int64_t top, L (&
             add_four<T>(in[j], columns);
             rows[j] = columns[4] - before;
         }
-        fold<8, 1>(rows);
-        fold<4, 2>(rows);
-        fold<2, 4>(rows);
+        fold<16, 1>(rows);
+        fold<8, 2>(rows);
+        fold<4, 4>(rows);
+        fold<2, 8>(rows);
         parts[part] = rows[0];
     }
-    fold<4, 8>(parts);
     fold<2, 16>(parts);
     return parts[0];
 }
@@ -296,7 +296,7 @@ static __device__ __forceinline__ void make_rows(const tile<T> &t, int64_t top, 
 }
 
 template <typename T, typename O>
-static __global__ void __launch_bounds__(32 * WARPS, sizeof(T) == 4 ? 2 : 3) table(const twi_cuda_integral a)
+static __global__ void __launch_bounds__(32 * WARPS, 2) table(const twi_cuda_integral a)
 {
     typedef typename local_of<T>::type L;
     typedef typename sum_of<O>::type A;
