@@ -322,6 +322,28 @@ class Faults(StreamTest):
         self.fails(4, ["transpose", "image.pgm", "no/such/out.pgm", "--memory", LITTLE], "no/such/out.pgm")
 
 
+class Batches(StreamTest):
+    """A file of several that is larger than memory goes in bands, and its failure is its own."""
+
+    def test_filters(self):
+        self.write("cut.pgm", IMAGE[:-100])
+        self.write("damaged.png", (DATA / "grey-8-bit.png").read_bytes()[:-20])
+        self.works("box", "image.pgm", "whole.pgm")
+        done = run("box", "image.pgm", "in.pgm", "cut.pgm", "damaged.png", "out/", "--memory", LITTLE)
+        self.assertEqual(done.returncode, 1)
+        lines = [line for line in done.stderr.decode().splitlines() if "truncated" in line or "amaged" in line]
+        self.assertEqual(len(lines), 2, done.stderr)
+        self.assertTrue(all(line.startswith("tilewise: ") for line in lines))
+        self.assertEqual(sorted(os.listdir("out")), ["image.pgm", "in.pgm"])
+        self.assertEqual(self.read("out/image.pgm"), self.read("whole.pgm"))
+
+    def test_figures(self):
+        whole = json.loads(self.works("stats", "--json", "image.pgm"))
+        lines = self.works("stats", "--json", "-q", "image.pgm", "in.pgm", "--memory", LITTLE).decode().splitlines()
+        self.assertIn(whole["channels"], [json.loads(line).get("channels") or json.loads(line).get("stats", {}).get("channels")
+                                          for line in lines])
+
+
 class Memory(StreamTest):
     def test_the_peak(self):
         """Of a large file, by far; the program itself takes some MiB."""

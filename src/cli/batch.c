@@ -124,15 +124,21 @@ static twi_exit keep_figures(const twi_stats *s, outcome *o)
     return twi_complain(TWI_EXIT_MEMORY, "out of memory: the results");
 }
 
-static twi_exit measure_file(batch *b, const twi_job *job, bool alone, outcome *o)
+static twi_exit measure_in_stages(batch *b, twi_stats *s)
 {
-    twi_stats s = {.args = b->args, .from = job->from, .sharers = alone ? 1 : b->workers};
-    twi_exit result = twi_stats_read(&s);
+    twi_exit result = twi_stats_read(s);
     if (result == TWI_EXIT_DONE) {
         twi_engine *engine = borrow_engine(b);
-        result = twi_stats_compute(&s, engine);
+        result = twi_stats_compute(s, engine);
         return_engine(b, engine);
     }
+    return result;
+}
+
+static twi_exit measure_file(batch *b, const twi_job *job, bool alone, outcome *o)
+{
+    twi_stats s = {.args = &b->silent, .from = job->from, .sharers = b->workers};
+    twi_exit result = alone ? twi_stats_find(&s) : measure_in_stages(b, &s);
     if (result == TWI_EXIT_DONE)
         result = keep_figures(&s, o);
     twi_stats_free(&s);
@@ -183,9 +189,9 @@ static void *work(void *user)
     for (const twi_job *job = take_job(b); job; job = take_job(b)) {
         outcome *o = &b->outcomes[job - b->jobs.list];
         const double start = twi_seconds();
-        twi_keep_complaints(&o->said);
+        (void)twi_keep_complaints(&o->said);
         work_on(b, job, o);
-        twi_keep_complaints(NULL);
+        (void)twi_keep_complaints(NULL);
         o->milliseconds = (int64_t)(1000 * (twi_seconds() - start));
         (void)pthread_mutex_lock(&b->lock);
         o->known = true;

@@ -30,8 +30,9 @@ typedef struct twi_complaints {
     char *warning; /* the last one of TWI_EXIT_DONE */
 } twi_complaints;
 
-/* From here on the calling thread's lines are kept there, which the caller frees; NULL: they are printed again. */
-void twi_keep_complaints(twi_complaints *kept);
+/* From here on the calling thread's lines are kept there, which the caller frees; NULL: they are printed again. Returns
+   where they were kept before. */
+twi_complaints *twi_keep_complaints(twi_complaints *kept);
 
 /* The same for the last failure of the library, of the file reader or writer. */
 twi_exit twi_complain_status(tw_status status);

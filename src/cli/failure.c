@@ -8,9 +8,11 @@
 
 static _Thread_local twi_complaints *kept;
 
-void twi_keep_complaints(twi_complaints *complaints)
+twi_complaints *twi_keep_complaints(twi_complaints *complaints)
 {
+    twi_complaints *before = kept;
     kept = complaints;
+    return before;
 }
 
 twi_exit twi_complain(twi_exit code, const char *format, ...)

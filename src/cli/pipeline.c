@@ -28,7 +28,7 @@ static void run_stage(state *s, int stage)
 {
     twi_stage *const stages[STAGES] = {s->pipeline->get, s->pipeline->work, s->pipeline->put};
     twi_complaints complaints = {0};
-    twi_keep_complaints(&complaints);
+    twi_complaints *before = twi_keep_complaints(&complaints);
     (void)pthread_mutex_lock(&s->lock);
     for (int64_t index = 0; index < s->pipeline->count && s->result == TWI_EXIT_DONE; index++) {
         while (!is_free(s, stage, index) && s->result == TWI_EXIT_DONE)
@@ -47,7 +47,7 @@ static void run_stage(state *s, int stage)
         (void)pthread_cond_broadcast(&s->moved);
     }
     (void)pthread_mutex_unlock(&s->lock);
-    twi_keep_complaints(NULL);
+    (void)twi_keep_complaints(before);
     free(complaints.failure);
     free(complaints.warning);
 }
