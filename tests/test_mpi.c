@@ -520,13 +520,16 @@ int main(int argc, char **argv)
     tw_context_options options = tw_context_defaults();
     int all = 0;
     MPI_Init(&argc, &argv);
-    signal(SIGXFSZ, SIG_IGN); /* a write past the limit fails */
-    options.backend = argc > 1 && strcmp(argv[1], "--auto") == 0 ? TW_AUTO : TW_CPU;
+    signal(SIGXFSZ, SIG_IGN);                                       /* a write past the limit fails */
+    const bool device = argc > 1 && strcmp(argv[1], "--auto") == 0; /* the ranks use GPUs, if there are some */
+    options.backend = device ? TW_AUTO : TW_CPU;
     must(tw_mpi_create(MPI_COMM_WORLD, &options, &mpi), "tw_mpi_create");
     options.backend = TW_CPU;
     options.threads = 1;
     must(tw_context_create(&options, &alone), "tw_context_create");
-    for (int pass = 0; pass < 2; pass++) {
+    if (tw_mpi_rank(mpi) == 0)
+        printf("%d ranks on %s\n", tw_mpi_size(mpi), tw_backend_name(tw_context_backend(tw_mpi_context(mpi))));
+    for (int pass = 0; pass < (device ? 1 : 2); pass++) {
         const double start = MPI_Wtime();
         mpi->most_bytes = pass == 0 ? mpi->most_bytes : 1000; /* many small messages, of a few rows or one */
         for (size_t i = 0; i < COUNT(tests); i++) {
