@@ -72,15 +72,14 @@ static void count_pairs(const uint8_t *at, int64_t n, byte_tables *tables)
         tables->single[0][at[k]]++;
 }
 
-/* Whether most of some pairs that lie far apart are of neighbouring values. */
-static bool are_close(const uint8_t *at, int64_t n)
+/* Whether most pairs at the piece's beginning are of neighbouring values. Others would have to be fetched from memory
+   before their time. */
+static bool are_close(const uint8_t *at)
 {
-    enum { SAMPLES = 64, NEAR = 16 };
+    enum { SAMPLES = 64, STEP = 8, NEAR = 16 };
     int close = 0;
-    for (int64_t i = 0; i < SAMPLES; i++) {
-        const uint8_t *pair = at + i * (n / SAMPLES);
+    for (const uint8_t *pair = at; pair < at + SAMPLES * STEP; pair += STEP)
         close += pair[0] < pair[1] + NEAR && pair[1] < pair[0] + NEAR;
-    }
     return close >= SAMPLES * 3 / 4;
 }
 
@@ -109,7 +108,7 @@ static void count_piece(const counting *c, const uint8_t *at, int64_t n, byte_ta
     if (tables->counted > UINT32_MAX - PIECE)
         empty(tables, c->plan->problem.channels, c->paired);
     tables->counted += n;
-    if (c->paired && n >= PAIRED_PIECE && are_close(at, n))
+    if (c->paired && n >= PAIRED_PIECE && are_close(at))
         count_pairs(at, n, tables);
     else
         count_bytes(at, n, tables->single);
