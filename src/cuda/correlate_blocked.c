@@ -1,37 +1,44 @@
-/* correlate on CUDA, variant blocked: weights as its threads load them, rows in shared memory (correlate_blocked.cu).
- */
+/* correlate on CUDA, variant blocked: the mask as its threads read it, rows in shared memory (correlate_blocked.cu). */
 #include <string.h>
 
 #include "cuda/host.h"
 
-/* Of shared memory, so that a multiprocessor holds two blocks; one chunk of rows may need more. */
-enum { SHARED_WISH = 100 << 10, LEAST_ROWS = 8 };
+enum { VECTOR = 16 }; /* bytes */
 
-/* The outputs of a block. */
-static int64_t block_width(const tw_problem *problem)
-{
-    return (int64_t)32 / problem->channels * TWI_CUDA_BLOCKED_ALONG * problem->channels;
-}
-
-enum { BLOCK_HEIGHT = TWI_CUDA_BLOCKED_WARPS * TWI_CUDA_BLOCKED_DOWN };
-
-/* Elements of a row in shared memory, and rows there at a time. */
+/* Vectors of a row of the mask and of one in shared memory, and what is there at a time. */
 typedef struct layout {
+    int64_t shift;
+    int64_t mask_pitch;
     int64_t pitch;
     int64_t rows;
-    int64_t shared;
+    int64_t shared; /* bytes */
 } layout;
+
+static int64_t shared_of(const layout *l, int64_t rows)
+{
+    return VECTOR * (rows * l->mask_pitch + (TWI_CUDA_BLOCKED_HEIGHT + rows - 1) * l->pitch);
+}
 
 static layout lay_out(const tw_problem *problem)
 {
-    const int64_t size = (int64_t)twi_cuda_value_size(twi_cuda_sum_of(problem));
-    const int64_t all = BLOCK_HEIGHT + problem->window.height - 1;
-    layout l = {.pitch = block_width(problem) + (int64_t)(problem->window.width - 1) * problem->channels};
-    /* equal chunks, as few as the wish allows: warps wait for each other at their ends */
-    const int64_t most = twi_max_i64(LEAST_ROWS, SHARED_WISH / (l.pitch * size));
-    const int64_t chunks = twi_divide_up(all, most);
-    l.rows = twi_divide_up(all, chunks);
-    l.shared = l.rows * l.pitch * size;
+    const int sum = twi_cuda_sum_of(problem);
+    const int64_t lanes = VECTOR / (int64_t)twi_cuda_value_size(sum);
+    const int64_t width = problem->window.width;
+    const int64_t height = problem->window.height;
+    const int64_t sum_size = sum == TWI_CUDA_SUM_I32 || sum == TWI_CUDA_SUM_F32 ? 4 : 8;
+    /* what leaves room for as many blocks on a multiprocessor as their registers do, and 1 KiB a block for itself */
+    const int64_t wish = sum_size == 4 ? 55 << 10 : 112 << 10;
+    const int64_t finish = TWI_CUDA_BLOCKED_HEIGHT * (TWI_CUDA_BLOCKED_WIDTH / TWI_CUDA_BLOCKED_WARP_WIDTH) *
+                           (TWI_CUDA_BLOCKED_WARP_WIDTH * sum_size + VECTOR);
+    layout l = {.shift = (lanes - width % lanes) % lanes, .rows = height};
+    l.mask_pitch = (l.shift + width) / lanes;
+    /* a thread's last vector is that of its last column and output */
+    l.pitch = twi_divide_up(l.shift + TWI_CUDA_BLOCKED_WIDTH + width - 1, lanes) | 1;
+    while (l.rows > 1 && shared_of(&l, l.rows) > wish)
+        l.rows--;
+    /* equal parts: warps wait for each other at their ends */
+    l.rows = twi_divide_up(height, twi_divide_up(height, l.rows));
+    l.shared = twi_max_i64(shared_of(&l, l.rows), finish);
     return l;
 }
 
@@ -51,22 +58,17 @@ static const char *refuses_blocked(const tw_context *context, const tw_problem *
 
 static double cost_blocked(const tw_context *context, const tw_problem *problem)
 {
-    const double outputs = (double)problem->width * (double)problem->height * problem->channels;
-    const double taps = (double)problem->window.width * (problem->window.height + TWI_CUDA_BLOCKED_DOWN - 1);
+    static const double product[TWI_CUDA_SUMS] = {
+        [TWI_CUDA_SUM_I32] = 6.6e-5,
+        [TWI_CUDA_SUM_I64] = 16e-5,
+        [TWI_CUDA_SUM_F32] = 4.1e-5,
+        [TWI_CUDA_SUM_F64] = 7.8e-5,
+    };
+    const double columns = (double)twi_round_up(problem->width, TWI_CUDA_BLOCKED_WIDTH);
+    const double rows = (double)twi_round_up(problem->height, TWI_CUDA_BLOCKED_HEIGHT);
+    const double taps = (double)problem->window.width * problem->window.height;
     (void)context;
-    return 8000 + outputs * (0.009 + 0.0001 * taps * twi_cuda_sum_cost(twi_cuda_sum_of(problem)));
-}
-
-/* For input row j, counted from the first that the first of DOWN outputs reads, and each column of the mask: the
-   weights of the outputs, rows j, j - 1, ... of the mask; 0 where it has no such row. */
-static void spread(const tw_problem *problem, const char *values, size_t size, char *to)
-{
-    const tw_window *window = &problem->window;
-    for (int32_t j = 0; j < window->height + TWI_CUDA_BLOCKED_DOWN - 1; j++)
-        for (int32_t i = 0; i < window->width; i++)
-            for (int32_t r = 0; r < TWI_CUDA_BLOCKED_DOWN; r++, to += size)
-                if (j >= r && j - r < window->height)
-                    memcpy(to, values + (size_t)((j - r) * window->width + i) * size, size);
+    return 8000 + columns * rows * problem->channels * (0.004 + taps * product[twi_cuda_sum_of(problem)]);
 }
 
 static tw_status prepare_blocked(tw_plan *plan)
@@ -75,18 +77,21 @@ static tw_status prepare_blocked(tw_plan *plan)
     const int64_t taps = (int64_t)problem->window.width * problem->window.height;
     const int sum = twi_cuda_sum_of(problem);
     const size_t size = twi_cuda_value_size(sum);
-    const int64_t input_rows = problem->window.height + TWI_CUDA_BLOCKED_DOWN - 1;
-    /* threads load a set of weights ahead: beyond the last is one more */
-    const size_t spread_bytes = (size_t)(input_rows * problem->window.width + 1) * TWI_CUDA_BLOCKED_DOWN * size;
+    const layout l = lay_out(problem);
+    const size_t row = (size_t)problem->window.width * size;
+    const size_t pitch = (size_t)l.mask_pitch * VECTOR;
+    const size_t bytes = pitch * (size_t)problem->window.height;
     void *memory = NULL;
-    TWI_TRY(twi_cuda_load_kernel(plan, kernel_of(problem), (size_t)lay_out(problem).shared));
-    TWI_TRY(twi_plan_scratch(plan, spread_bytes));
-    TWI_TRY(twi_host_allocate(plan->context, spread_bytes + (size_t)taps * size, &memory));
-    char *const values = (char *)memory + spread_bytes;
-    memset(memory, 0, spread_bytes);
+    TWI_TRY(twi_cuda_load_kernel(plan, kernel_of(problem), (size_t)l.shared));
+    TWI_TRY(twi_plan_scratch(plan, bytes));
+    TWI_TRY(twi_host_allocate(plan->context, bytes + (size_t)taps * size, &memory));
+    char *const padded = memory;
+    char *const values = padded + bytes;
+    memset(padded, 0, bytes);
     twi_cuda_convert_values(&problem->mask, sum, taps, values);
-    spread(problem, values, size, memory);
-    const tw_status status = twi_cuda_send(plan->context, plan->scratch, memory, spread_bytes);
+    for (int32_t j = 0; j < problem->window.height; j++)
+        memcpy(padded + (size_t)(j + 1) * pitch - row, values + (size_t)j * row, row);
+    const tw_status status = twi_cuda_send(plan->context, plan->scratch, padded, bytes);
     twi_host_release(plan->context, memory);
     return status;
 }
@@ -98,15 +103,17 @@ static tw_status run_blocked(const tw_plan *plan, const twi_job *job)
     const twi_cuda_shape shape = {
         .block_width = 32,
         .block_height = TWI_CUDA_BLOCKED_WARPS,
-        .outputs_width = (unsigned)block_width(problem),
-        .outputs_height = BLOCK_HEIGHT,
+        .outputs_width = (unsigned)(TWI_CUDA_BLOCKED_WIDTH * problem->channels),
+        .outputs_height = TWI_CUDA_BLOCKED_HEIGHT,
         .shared = (size_t)l.shared,
     };
     twi_cuda_correlate_blocked argument = {
         .box = twi_cuda_box_arguments(plan, job),
         .scale = twi_cuda_scale_of(problem, twi_cuda_sum_of(problem)),
         .weights = plan->scratch,
+        .mask_pitch = (int32_t)l.mask_pitch,
         .pitch = (int32_t)l.pitch,
+        .shift = (int32_t)l.shift,
         .rows = (int32_t)l.rows,
     };
     return twi_cuda_launch(kernel_of(problem), &shape, &argument, problem->width * problem->channels,

@@ -1,146 +1,173 @@
 /*
- * correlate, variant `blocked`: any mask, any type. A thread makes ALONG x DOWN outputs, whose sums stay in its
- * registers while the rows that they read pass through shared memory, converted once. A value that it loads meets DOWN
- * weights and the values beside it: 36 products for a value and a vector of weights.
+ * correlate, variant `blocked`: any mask, any type. A thread makes ALONG outputs of a row, whose sums stay in its
+ * registers. For each row of the mask it slides along the image's row, both of which lie in shared memory and are read
+ * in vectors of 16 bytes: of the mask's row, which all threads of a block read at once, and of the values, of which the
+ * last ALONG and a vector more stay in registers, in a ring. A vector of each is LANES * ALONG products.
  *
- * ALONG is odd, so that the threads of a warp, which lie so far apart, read from different banks. Each output takes its
- * taps in row-major order: input rows come from the top, and their values from the left.
+ * The 8 threads whose vectors are read together lie one below the other, in rows that are an odd number of vectors
+ * long: no two of them meet in a bank. So that a mask's row ends with a whole vector, `shift` values precede it that
+ * do not count, and as many each row of values. An output takes its taps in row-major order.
  */
 #include "cuda/sum.cuh"
 
-enum { ALONG = TWI_CUDA_BLOCKED_ALONG, DOWN = TWI_CUDA_BLOCKED_DOWN, WARPS = TWI_CUDA_BLOCKED_WARPS };
+enum {
+    ALONG = TWI_CUDA_BLOCKED_ALONG,
+    WARPS = TWI_CUDA_BLOCKED_WARPS,
+    WARP_WIDTH = TWI_CUDA_BLOCKED_WARP_WIDTH,
+    WARP_ROWS = 32 * ALONG / WARP_WIDTH,
+    WARPS_ACROSS = TWI_CUDA_BLOCKED_WIDTH / WARP_WIDTH
+};
 
-/* The weights that an input row's value has for DOWN outputs, one below the other. */
-template <typename Mask>
-static __device__ __forceinline__ void load_weights(const void *weights, int32_t index, Mask *to)
+template <typename Value> static __device__ __forceinline__ void load_vector(const uint4 *from, Value *to)
 {
-    constexpr int vectors = DOWN * (int)sizeof(Mask) / 16;
-    const uint4 *const from = (const uint4 *)weights + (int64_t)index * vectors;
-    uint4 raw[vectors];
+    const uint4 raw = *from;
 #pragma unroll
-    for (int i = 0; i < vectors; i++)
-        raw[i] = __ldg(from + i);
-#pragma unroll
-    for (int r = 0; r < DOWN; r++)
-        to[r] = ((const Mask *)raw)[r];
+    for (int i = 0; i < 16 / (int)sizeof(Value); i++)
+        to[i] = ((const Value *)&raw)[i];
 }
 
-/* Adds an input row, of which `line` is the thread's first value, `step` elements from pixel to pixel. It is row `j` of
-   the mask for the thread's first output, j - 1 for the one below, and so on. ALL: all of these are rows of the mask.
- */
-template <typename S, bool ALL, typename Pixel>
-static __device__ __forceinline__ void add_row(const twi_cuda_correlate_blocked &a, const Pixel *line, int32_t step,
-                                               int32_t j, S (*sum)[ALONG])
+/* Adds the products of a row of the mask, of so many vectors, to the thread's sums. */
+template <typename Value, typename S>
+static __device__ __forceinline__ void add_row(const uint4 *values, const uint4 *weights, int32_t vectors,
+                                               int32_t shift, S *sum)
 {
-    typedef typename twi_terms<S>::Mask Mask;
-    const int32_t width = a.box.window_width;
-    const int32_t height = a.box.window_height;
-    Pixel value[ALONG];
-    Mask next[DOWN];
-    load_weights<Mask>(a.weights, j * width, next);
+    constexpr int LANES = 16 / (int)sizeof(Value);
+    constexpr int SLOTS = ALONG / LANES + 1;
+    Value ring[SLOTS * LANES];
+    Value weight[LANES];
 #pragma unroll
-    for (int p = 0; p < ALONG - 1; p++, line += step)
-        value[p] = *line;
+    for (int k = 0; k < SLOTS; k++)
+        load_vector(values + k, ring + k * LANES);
+    load_vector(weights, weight);
+#pragma unroll
+    for (int u = 0; u < LANES; u++)
+        if (u >= shift)
+#pragma unroll
+            for (int p = 0; p < ALONG; p++)
+                sum[p] = twi_multiply_add(sum[p], weight[u], ring[u + p]);
 #pragma unroll 1
-    for (int32_t first = 0; first < width; first += ALONG) {
+    for (;; values += SLOTS, weights += SLOTS)
 #pragma unroll
-        for (int u = 0; u < ALONG; u++) {
-            Mask weight[DOWN];
-            if (first + u >= width)
-                break;
-            value[(u + ALONG - 1) % ALONG] = *line;
-            line += step;
+        for (int k = 0; k < SLOTS; k++) {
+            if (--vectors == 0)
+                return;
+            load_vector(weights + k + 1, weight);
+            load_vector(values + k + SLOTS, ring + k * LANES);
 #pragma unroll
-            for (int r = 0; r < DOWN; r++)
-                weight[r] = next[r];
-            load_weights<Mask>(a.weights, j * width + first + u + 1, next); /* the last is followed by one more */
+            for (int u = 0; u < LANES; u++)
 #pragma unroll
-            for (int r = 0; r < DOWN; r++)
-                if (ALL || (j >= r && j - r < height))
-#pragma unroll
-                    for (int p = 0; p < ALONG; p++)
-                        sum[r][p] = twi_multiply_add(sum[r][p], weight[r], value[(u + p) % ALONG]);
+                for (int p = 0; p < ALONG; p++)
+                    sum[p] = twi_multiply_add(sum[p], weight[u], ring[((k + 1) * LANES + u + p) % (SLOTS * LANES)]);
         }
-    }
 }
 
-/* Brings image rows y ... y + rows - 1 into shared memory, `columns` elements from pixel `left` on. */
-template <typename T, typename Pixel>
-static __device__ __forceinline__ void fill_rows(const twi_cuda_box &box, Pixel *tile, int32_t pitch, int64_t left,
-                                                 int32_t columns, int64_t y, int32_t rows)
+/* To shared memory, without passing through registers where the hardware can: then many are on their way at once. */
+template <typename T, typename Value> static __device__ __forceinline__ void bring(const T *from, Value *to)
 {
-    const bool inside = left >= 0 && left * box.channels + columns <= box.width * box.channels;
-    for (int32_t j = threadIdx.y; j < rows; j += WARPS) {
-        const int64_t from = twi_border_index(y + j, box.height, box.border);
-        Pixel *const to = tile + j * pitch;
-        if (from >= 0 && inside) {
-            const T *const row = twi_row<T>(box, from) + left * box.channels;
+    *to = (Value)*from;
+}
+#if __CUDA_ARCH__ >= 800
+template <typename T> static __device__ __forceinline__ void bring(const T *from, T *to)
+{
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"((uint32_t)__cvta_generic_to_shared(to)), "l"(from),
+                 "n"(sizeof(T))
+                 : "memory");
+}
+#endif
+static __device__ __forceinline__ void await_brought()
+{
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
+/* Brings one channel of `columns` pixels from `left` on, of image rows y ... y + rows - 1. */
+template <typename T, typename Value>
+static __device__ __forceinline__ void fill_rows(const twi_cuda_box &box, Value *tile, int32_t pitch, int64_t left,
+                                                 int32_t columns, int64_t y, int32_t rows, int32_t channel)
+{
+    if (left >= 0 && left + columns <= box.width && y >= 0 && y + rows <= box.height) {
+        const T *row = twi_row<T>(box, y + threadIdx.y) + left * box.channels + channel;
+        for (int32_t j = threadIdx.y; j < rows; j += WARPS) {
+#pragma unroll 4
             for (int32_t i = threadIdx.x; i < columns; i += 32)
-                to[i] = (Pixel)row[i];
-        } else {
-            for (int32_t i = threadIdx.x; i < columns; i += 32) {
-                const int32_t pixel = i / box.channels;
-                to[i] = (Pixel)twi_read<T>(box, left + pixel, y + j, i - pixel * box.channels);
-            }
+                bring(row + i * box.channels, tile + j * pitch + i);
+            row = (const T *)((const char *)row + WARPS * box.src_pitch);
         }
+        return;
     }
+    for (int32_t j = threadIdx.y; j < rows; j += WARPS)
+#pragma unroll 1
+        for (int32_t i = threadIdx.x; i < columns; i += 32)
+            tile[j * pitch + i] = (Value)twi_read<T>(box, left + i, y + j, channel);
+}
+
+/* Writes a warp's sums, from (x, y) on, in shared memory so that threads side by side write outputs side by side. */
+template <typename S>
+static __device__ __forceinline__ void finish_rows(const twi_cuda_correlate_blocked &a, uint4 *room, const S *sum,
+                                                   int64_t x, int64_t y, int32_t channel)
+{
+    constexpr int THREAD_VECTORS = ALONG * (int)sizeof(S) / 16;
+    constexpr int PITCH = WARP_WIDTH * (int)sizeof(S) / 16 + 1; /* odd, as above */
+    const twi_cuda_box &box = a.box;
+    const int32_t lane = threadIdx.x;
+    room += threadIdx.y * (WARP_ROWS * PITCH);
+    uint4 *const to = room + lane % WARP_ROWS * PITCH + lane / WARP_ROWS * THREAD_VECTORS;
+#pragma unroll
+    for (int k = 0; k < THREAD_VECTORS; k++)
+        to[k] = ((const uint4 *)sum)[k];
+    __syncwarp();
+    char *row = (char *)box.dst + y * box.dst_pitch;
+    const int32_t columns = (int32_t)min((int64_t)WARP_WIDTH, box.width - x);
+    const int32_t rows = (int32_t)min((int64_t)WARP_ROWS, box.last - y);
+    /* not unrolled: code that runs once takes longer to fetch than to run */
+#pragma unroll 1
+    for (int32_t r = 0; r < rows; r++, row += box.dst_pitch, room += PITCH)
+#pragma unroll 1
+        for (int32_t i = lane; i < columns; i += 32)
+            twi_finish<S>(box, a.scale, row, (x + i) * box.channels + channel, ((const S *)room)[i]);
 }
 
 template <typename T, typename S>
-static __global__ void __launch_bounds__(32 * WARPS) blocked(const __grid_constant__ twi_cuda_correlate_blocked a)
+static __global__ void __launch_bounds__(32 * WARPS, sizeof(S) == 4 ? 4 : 2)
+    blocked(const __grid_constant__ twi_cuda_correlate_blocked a)
 {
     typedef typename twi_terms<S>::Pixel Pixel;
-    extern __shared__ __align__(16) unsigned char room[];
+    constexpr int LANES = 16 / (int)sizeof(Pixel);
+    extern __shared__ uint4 room[];
     const twi_cuda_box &box = a.box;
-    Pixel *const tile = (Pixel *)room;
-    const int32_t channels = box.channels;
-    const int32_t groups = 32 / channels; /* of ALONG pixels, in a warp */
-    const int32_t group = threadIdx.x / channels;
-    const int32_t channel = threadIdx.x % channels;
-    const int64_t left = (box.left + blockIdx.x * (int64_t)(groups * ALONG * channels)) / channels;
-    const int64_t top = box.first + blockIdx.y * (int64_t)(WARPS * DOWN);
-    const int32_t mine = threadIdx.y * DOWN; /* the first output row, from the block's */
     const int32_t height = box.window_height;
-    const int32_t all = WARPS * DOWN + height - 1;
-    const int32_t columns = (groups * ALONG + box.window_width - 1) * channels;
-    /* threads beyond the last group, of 3 channels, do its work again */
-    const int32_t place = (group < groups ? group : groups - 1) * ALONG * channels + channel;
-    S sum[DOWN][ALONG];
-#pragma unroll
-    for (int r = 0; r < DOWN; r++)
+    uint4 *const weights = room;
+    uint4 *const tile = room + a.rows * a.mask_pitch;
+    const int32_t lane = threadIdx.x;
+    const int32_t warp = threadIdx.y;
+    const int32_t warp_x = warp % WARPS_ACROSS * WARP_WIDTH; /* from the block's first output */
+    const int32_t warp_y = warp / WARPS_ACROSS * WARP_ROWS;
+    const int64_t left = box.left / box.channels + blockIdx.x * (int64_t)TWI_CUDA_BLOCKED_WIDTH;
+    const int64_t top = box.first + blockIdx.y * (int64_t)TWI_CUDA_BLOCKED_HEIGHT;
+    const uint4 *const mine =
+        tile + (warp_y + lane % WARP_ROWS) * a.pitch + (warp_x + lane / WARP_ROWS * ALONG) / LANES;
+    for (int32_t channel = 0; channel < box.channels; channel++) {
+        S sum[ALONG];
 #pragma unroll
         for (int p = 0; p < ALONG; p++)
-            sum[r][p] = 0;
-    for (int32_t first = 0; first < all; first += a.rows) {
-        const int32_t end = first + a.rows < all ? first + a.rows : all;
-        __syncthreads(); /* the rows before are no longer needed */
-        fill_rows<T>(box, tile, a.pitch, left - box.anchor_x, columns, top - box.anchor_y + first, end - first);
-        __syncthreads();
-        for (int32_t i = first > mine ? first : mine; i < end && i < mine + DOWN + height - 1; i++) {
-            const int32_t j = i - mine;
-            const Pixel *const line = tile + (i - first) * a.pitch + place;
-            if (j >= DOWN - 1 && j < height)
-                add_row<S, true>(a, line, channels, j, sum);
-            else
-                add_row<S, false>(a, line, channels, j, sum);
-        }
-    }
-    if (group >= groups)
-        return;
-        /* a row a turn, the others moving up: code that runs once takes longer to fetch than to run */
+            sum[p] = 0;
+        for (int32_t first = 0; first < height; first += a.rows) {
+            const int32_t count = min(a.rows, height - first);
+            __syncthreads(); /* what was there is no longer needed */
+            for (int32_t i = warp * 32 + lane; i < count * a.mask_pitch; i += 32 * WARPS)
+                weights[i] = __ldg((const uint4 *)a.weights + first * a.mask_pitch + i);
+            fill_rows<T>(box, (Pixel *)tile + a.shift, a.pitch * LANES, left - box.anchor_x,
+                         TWI_CUDA_BLOCKED_WIDTH + box.window_width - 1, top - box.anchor_y + first,
+                         TWI_CUDA_BLOCKED_HEIGHT + count - 1, channel);
+            await_brought();
+            __syncthreads();
 #pragma unroll 1
-    for (int r = 0; r < DOWN; r++) {
-        const int64_t y = top + mine + r;
-        char *const row = (char *)box.dst + y * box.dst_pitch;
-#pragma unroll
-        for (int p = 0; p < ALONG; p++) {
-            const int64_t pixel = left + group * ALONG + p;
-            if (y < box.last && pixel < box.width)
-                twi_finish<S>(box, a.scale, row, pixel * channels + channel, sum[0][p]);
-#pragma unroll
-            for (int k = 0; k < DOWN - 1; k++)
-                sum[k][p] = sum[k + 1][p];
+            for (int32_t j = 0; j < count; j++)
+                add_row<Pixel>(mine + j * a.pitch, weights + j * a.mask_pitch, a.mask_pitch, a.shift, sum);
         }
+        __syncthreads();
+        finish_rows(a, room, sum, left + warp_x, top + warp_y, channel);
     }
 }
 

@@ -234,15 +234,24 @@ typedef struct twi_cuda_correlate_tensor {
 } twi_cuda_correlate_tensor;
 extern const void *const twi_cuda_correlate_tensor_kernels[TWI_CUDA_TYPES]; /* the output's type; NULL: none */
 
-/* correlate_blocked.cu: a thread makes ALONG pixels, of one channel, in DOWN rows. `weights` in global memory: for each
-   input row and column of the mask, those of the DOWN outputs. */
-enum { TWI_CUDA_BLOCKED_ALONG = 9, TWI_CUDA_BLOCKED_DOWN = 4, TWI_CUDA_BLOCKED_WARPS = 8 };
+/* correlate_blocked.cu: a thread makes ALONG pixels of a row, of one channel; a warp WARP_WIDTH of some rows. In vectors of
+   16 bytes: `mask_pitch` is a row of the mask, in global memory, which ends with a whole one; `pitch` one of the image, in
+   shared memory, and odd. */
+enum {
+    TWI_CUDA_BLOCKED_ALONG = 16,
+    TWI_CUDA_BLOCKED_WARPS = 8,
+    TWI_CUDA_BLOCKED_WARP_WIDTH = 64,
+    TWI_CUDA_BLOCKED_WIDTH = 128, /* outputs of a block */
+    TWI_CUDA_BLOCKED_HEIGHT = 32
+};
 typedef struct twi_cuda_correlate_blocked {
     twi_cuda_box box;
     twi_cuda_scale scale;
     const void *weights;
-    int32_t pitch; /* of rows in shared memory, in elements */
-    int32_t rows;  /* in shared memory at a time */
+    int32_t mask_pitch;
+    int32_t pitch;
+    int32_t shift; /* values before the first of both rows */
+    int32_t rows;  /* of the mask in shared memory at a time */
 } twi_cuda_correlate_blocked;
 extern const void *const twi_cuda_correlate_blocked_kernels[TWI_CUDA_TYPES][TWI_CUDA_SUMS]; /* NULL: none */
 

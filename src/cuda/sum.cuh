@@ -31,6 +31,13 @@ __device__ __forceinline__ twi_i128 twi_multiply_add<twi_i128, int32_t>(twi_i128
 {
     return sum + (int64_t)mask * value; /* the product fits in 64 bits */
 }
+/* In one multiplication: left to itself, the compiler extends the mask first and multiplies three times. */
+static __device__ __forceinline__ int64_t twi_multiply_add(int64_t sum, int32_t mask, int32_t value)
+{
+    int64_t result;
+    asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(result) : "r"(mask), "r"(value), "l"(sum));
+    return result;
+}
 static __device__ __forceinline__ float twi_multiply_add(float sum, float mask, float value)
 {
     return __builtin_fmaf(mask, value, sum);
