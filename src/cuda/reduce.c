@@ -166,8 +166,8 @@ static void add_sweep(layout *l, int set, unsigned figures)
     a->plane.height = l->joined && !of_rows ? 1 : problem->height;
     const int64_t pixels = TWI_CUDA_ROUND_BYTES / (int64_t)tw_type_size(problem->type);
     const int64_t row_rounds = twi_divide_up(a->plane.width, pixels);
-    const int64_t wave = 32 * (int64_t)twi_cuda_state_of(l->plan->context)->processors;
-    int64_t rounds = twi_min_i64(row_rounds * a->plane.height / wave, TWI_CUDA_SWEEP_ROUNDS);
+    const int64_t wave = 8 * (int64_t)twi_cuda_state_of(l->plan->context)->processors; /* blocks at work at a time */
+    int64_t rounds = twi_min_i64(twi_divide_up(row_rounds * a->plane.height, wave), TWI_CUDA_SWEEP_ROUNDS);
     if (of_rows && row_rounds <= TWI_CUDA_MOST_ROUNDS)
         rounds = row_rounds;
     k->kernel = twi_cuda_reduce_sweep[problem->type][which];

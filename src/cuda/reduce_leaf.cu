@@ -1,7 +1,7 @@
 /* f64 sums of rows and whole images in the order of core/exact.h: a block a leaf, a thread a lane. */
 #include "cuda/reduce_tree.cuh"
 
-enum { STEPS = TWI_LEAF / TWI_LANES /* values of a lane */ };
+enum { STEPS = TWI_LEAF / TWI_LANES /* values of a lane */, AT_ONCE = 8 /* of them in a shorter leaf */ };
 
 /* A leaf of n values, `step` elements apart, to the lane's sum and to the tally. */
 template <typename T, bool SQUARES, int WHAT>
@@ -21,11 +21,18 @@ static __device__ __forceinline__ double add_lane(const T *at, int n, int step, 
         }
         return lane;
     }
-#pragma unroll 8
-    for (int i = thread; i < n; i += TWI_LANES) {
-        const T value = __ldg(at + (int64_t)i * step);
-        lane += twi_term<SQUARES>((double)value, mean);
-        mine->take(value);
+    for (int start = thread; start < n; start += AT_ONCE * TWI_LANES) {
+        T values[AT_ONCE];
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; k++)
+            if (start + k * TWI_LANES < n)
+                values[k] = __ldg(at + (int64_t)(start + k * TWI_LANES) * step);
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; k++)
+            if (start + k * TWI_LANES < n) {
+                lane += twi_term<SQUARES>((double)values[k], mean);
+                mine->take(values[k]);
+            }
     }
     return lane;
 }

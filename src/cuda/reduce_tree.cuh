@@ -21,7 +21,8 @@ template <typename T> struct twi_part {
 
     __device__ __forceinline__ twi_part(const twi_cuda_reduce &a, int64_t item, int64_t piece)
     {
-        const int64_t rows = a.units == 1 ? item : item / a.units; /* of this and earlier channels */
+        const bool single = a.plane.height == 1 && a.plane.channels == 1;
+        const int64_t rows = single ? 0 : a.units == 1 ? item : item / a.units; /* of this and earlier channels */
         channel = a.plane.channels == 1 ? 0 : rows / a.plane.height;
         y = rows - channel * a.plane.height;
         x = (item - rows * a.units) * a.unit;
