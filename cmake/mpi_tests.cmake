@@ -16,10 +16,10 @@ set_target_properties(test_mpi PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINAR
 # Several tests at a time share the processors: threads that wait do not spin.
 foreach(ranks 1 2 3 4 7)
   add_test(NAME mpi_${ranks} COMMAND ${MPIEXEC_EXECUTABLE} -n ${ranks} ${TW_MPIRUN_OPTIONS} $<TARGET_FILE:test_mpi>)
-  set_tests_properties(mpi_${ranks} PROPERTIES LABELS mpi TIMEOUT 300 ENVIRONMENT OMP_WAIT_POLICY=passive)
+  set_tests_properties(mpi_${ranks} PROPERTIES LABELS mpi PROCESSORS 2 TIMEOUT 600 ENVIRONMENT OMP_WAIT_POLICY=passive)
 endforeach()
 if(Python3_FOUND)
   add_test(NAME mpi_command COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tests/test_mpi.py $<TARGET_FILE:tilewise>
     ${MPIEXEC_EXECUTABLE} ${TW_MPIRUN_OPTIONS})
-  set_tests_properties(mpi_command PROPERTIES LABELS mpi TIMEOUT 600)
+  set_tests_properties(mpi_command PROPERTIES LABELS mpi PROCESSORS 2 TIMEOUT 600)
 endif()
