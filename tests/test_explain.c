@@ -59,6 +59,12 @@ static void test_banks(void **state)
     for (int lane = 3; lane < TWI_WARP; lane++)
         few.address[lane] = TWI_NO_ADDRESS;
     check_banks(few, 3, 3); /* three lanes of a column */
+    twi_banks counter = stride(512, 0, 4);
+    counter.store = true;
+    counter.adds = TWI_ADDS_ONE;
+    check_banks(counter, 1, 1); /* the hardware counts the lanes */
+    counter.adds = TWI_ADDS_ANY;
+    check_banks(counter, 32, 32); /* they take turns */
 }
 
 static int sectors(int64_t first, int64_t step, int32_t bytes)
@@ -179,7 +185,7 @@ static void test_image(void **state)
         tw_problem problem = image(cases[i].width, cases[i].height);
         problem.window.anchor_x = problem.window.anchor_y = cases[i].anchor;
         twi_explanation e = declare(&problem, cases[i].block_width, cases[i].block_height, 1280);
-        const twi_access access = {"source", TWI_SPACE_GLOBAL, false, 1, TWI_PATH_ANY, 9, neighbour};
+        const twi_access access = {"source", TWI_SPACE_GLOBAL, false, 1, TWI_PATH_ANY, 9, neighbour, TWI_ADDS_NOTHING};
         twi_declare(&e.kernel, access);
         assert_ok(twi_explain_declared(&e));
         const twi_counts expected = follow(&e.kernel);
@@ -195,7 +201,7 @@ static void test_block(void **state)
 {
     const tw_problem problem = image(4096, 4096);
     twi_explanation e = declare(&problem, 16, 16, 4096);
-    const twi_access access = {"source", TWI_SPACE_GLOBAL, false, 1, TWI_PATH_ANY, 9, neighbour};
+    const twi_access access = {"source", TWI_SPACE_GLOBAL, false, 1, TWI_PATH_ANY, 9, neighbour, TWI_ADDS_NOTHING};
     (void)state;
     twi_declare(&e.kernel, access);
     assert_ok(twi_explain_declared(&e));
@@ -212,7 +218,7 @@ static void test_block(void **state)
 static void test_tile(void **state)
 {
     const tw_problem problem = image(64, 64);
-    const twi_access access = {"tile", TWI_SPACE_SHARED, false, 4, TWI_PATH_ANY, 2, tile_column};
+    const twi_access access = {"tile", TWI_SPACE_SHARED, false, 4, TWI_PATH_ANY, 2, tile_column, TWI_ADDS_NOTHING};
     (void)state;
     for (int pad = 0; pad < 2; pad++) {
         twi_explanation e = declare(&problem, 32, 8, 128 + 4 * pad);
@@ -233,7 +239,7 @@ static void test_texture(void **state)
 {
     const tw_problem problem = image(4096, 4096);
     twi_explanation e = declare(&problem, 32, 1, 4096);
-    const twi_access access = {"source", TWI_SPACE_TEXTURE, false, 1, TWI_PATH_ANY, 3, neighbour};
+    const twi_access access = {"source", TWI_SPACE_TEXTURE, false, 1, TWI_PATH_ANY, 3, neighbour, TWI_ADDS_NOTHING};
     (void)state;
     twi_declare(&e.kernel, access);
     assert_ok(twi_explain_declared(&e));
@@ -246,7 +252,8 @@ static void test_limits(void **state)
 {
     const tw_problem problem = image(64, 64);
     twi_explanation e = declare(&problem, 32, 8, 128);
-    const twi_access access = {"source", TWI_SPACE_GLOBAL, false, 1, TWI_PATH_ANY, 1000000000, neighbour};
+    const twi_access access = {"source",     TWI_SPACE_GLOBAL, false,     1,
+                               TWI_PATH_ANY, 1000000000,       neighbour, TWI_ADDS_NOTHING};
     (void)state;
     twi_declare(&e.kernel, access);
     assert_refused(twi_explain_declared(&e), TW_ERROR_LIMIT, "smaller window or image");

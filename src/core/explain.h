@@ -39,12 +39,12 @@ typedef struct twi_access {
     const char *what; /* "source"; accesses of one name, space and direction are counted together */
     twi_space space;
     bool store;
-    twi_adds adds; /* a store that adds to what is there */
     int32_t bytes; /* of a thread: 1, 2, 4, 8 or 16 */
     twi_path path;
     int64_t steps; /* how often each thread comes by */
     /* In bytes from where the image, array or tile begins, which is aligned to 256. */
     int64_t (*address)(const twi_kernel *kernel, const twi_visit *visit);
+    twi_adds adds; /* a store that adds to what is there */
 } twi_access;
 
 enum { TWI_MOST_ACCESSES = 8 };
