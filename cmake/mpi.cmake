@@ -6,10 +6,10 @@ set(TW_MPIRUN_OPTIONS "--allow-run-as-root;--oversubscribe;--bind-to;none;--mca;
     "Options of mpirun in the tests (Open MPI 4: root, more ranks than processors, no spinning)")
 
 set(TW_WITH_MPI 0)
-if(TW_MPI STREQUAL "ON")
-  find_package(MPI REQUIRED COMPONENTS C)
-elseif(TW_MPI STREQUAL "AUTO")
+if(TW_MPI STREQUAL "AUTO")
   find_package(MPI QUIET COMPONENTS C)
+elseif(TW_MPI)
+  find_package(MPI REQUIRED COMPONENTS C)
 endif()
 if(TW_MPI AND MPI_C_FOUND)
   set(TW_WITH_MPI 1)

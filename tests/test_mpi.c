@@ -361,7 +361,7 @@ static void test_other_filters(void)
 
 /* ---- Files --------------------------------------------------------------------------------------------------- */
 
-/* The same name on all ranks; the first makes the file, of `size` bytes. */
+/* The same name on all ranks, in the folder that they were started in; the first makes the file, of `size` bytes. */
 static const char *new_file(const char *name, long size)
 {
     static char paths[2][64];
@@ -369,7 +369,7 @@ static const char *new_file(const char *name, long size)
     char *path = paths[next++ % 2];
     int number = (int)getpid();
     MPI_Bcast(&number, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    snprintf(path, sizeof paths[0], "/tmp/test_mpi.%d.%s", number, name);
+    snprintf(path, sizeof paths[0], "test_mpi.%d.%s", number, name);
     if (tw_mpi_rank(mpi) == 0) {
         FILE *file = fopen(path, "wb");
         for (long i = 0; file && i < size; i++)

@@ -6,6 +6,7 @@ import array
 import os
 import pathlib
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -195,5 +196,6 @@ test_failing_rank()
 test_killed_rank()
 test_stats()
 test_files()
+shutil.rmtree(folder)
 print(f"{failures} failures")
 sys.exit(failures > 0)
