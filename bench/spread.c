@@ -76,6 +76,7 @@ static double time_chain(tw_context *context, int devices, const tw_problem *pro
     tw_spread *b = NULL;
     tw_spread_plan *plan = NULL;
     double ms[ROUNDS];
+    double queued = 0;
     const int64_t reach = problem->window.height;
     check(tw_spread_create(context, src->width, src->height, 1, TW_U8, reach, &a));
     check(tw_spread_create(context, src->width, src->height, 1, TW_U8, reach, &b));
@@ -87,13 +88,16 @@ static double time_chain(tw_context *context, int devices, const tw_problem *pro
         const double start = now();
         for (int i = 0; i < runs; i++)
             check(tw_spread_run(plan, i % 2 ? b : a, i % 2 ? a : b));
+        queued = (now() - start) / runs;
         check(tw_spread_wait(a));
         ms[round] = (now() - start) / runs;
     }
     tw_spread_plan_destroy(plan);
     tw_spread_destroy(a);
     tw_spread_destroy(b);
-    return print_times(what, devices, ms);
+    const double median = print_times(what, devices, ms);
+    printf("  of which queueing by the host: %.4f ms\n", queued);
+    return median;
 }
 
 /* A window's rows from one GPU to the next, alone. */

@@ -76,14 +76,6 @@ typedef struct twi_occupancy {
     int threads;   /* that it holds at most */
 } twi_occupancy;
 
-/* Of what is queued on a context and another, which may be the same. */
-typedef enum twi_order {
-    TWI_NOTE_WORK,    /* what was queued as work by now is what waiting for `context` means */
-    TWI_NOTE_COPIES,  /* likewise */
-    TWI_COPIES_AWAIT, /* copies of `context` from here on: for the work of `other` that was noted last */
-    TWI_WORK_AWAITS   /* work of `context` from here on: for the copies of `other` that were noted last */
-} twi_order;
-
 typedef struct twi_backend {
     tw_backend id;
     /* Whether the device works; on failure the message says why it does not. */
@@ -105,12 +97,13 @@ typedef struct twi_backend {
     tw_status (*run)(tw_plan *plan, const tw_image *src, const tw_image *dst, int64_t first);
     /* Queues it on a stream; NULL where the back end has none. */
     tw_status (*enqueue)(tw_plan *plan, const tw_image *src, const tw_image *dst, void *stream);
-    /* For several devices (spread.c): copies, queued beside the work; rows of a plan's result from `first` on, on the
-       back end's own memory, queued after the work before; and what waits for what. finish() waits for the work. link()
-       lets the context reach the other's memory, or does nothing. */
+    /* For several devices (spread.c): copies, and rows of a plan from `first` on, on the back end's own memory, queued
+       in the context's order; mark() and await() put what `context` queues next behind what `other` had queued by then;
+       finish() waits for all. link() lets the context reach the other's memory. Any of the last four may do nothing. */
     tw_status (*queue_copy)(const tw_context *context, const tw_image *src, const tw_image *dst);
     tw_status (*queue_run)(tw_plan *plan, const tw_image *src, const tw_image *dst, int64_t first);
-    tw_status (*order)(const tw_context *context, twi_order order, const tw_context *other);
+    tw_status (*mark)(const tw_context *context);
+    tw_status (*await)(const tw_context *context, const tw_context *other);
     tw_status (*finish)(const tw_context *context);
     tw_status (*link)(const tw_context *context, const tw_context *other);
     /* Milliseconds for `launches` runs in a row on images of the back end's own memory, taking the

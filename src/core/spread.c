@@ -266,7 +266,7 @@ static int64_t place_of(const tw_part *part, const band *b)
     return -1;
 }
 
-/* The band with the rows around it that the part has, which are still on their way. */
+/* The band with the rows around it that the part has. */
 static tw_status surround(const tw_spread *src, const duty *d, const band *b, tw_image *source)
 {
     const int64_t above = place_of(&d->part, b);
@@ -290,50 +290,16 @@ static tw_status surround(const tw_spread *src, const duty *d, const band *b, tw
     return TW_OK;
 }
 
-/* Queues the copies that make the device's source. */
-static tw_status queue_source(const duty *d, const tw_spread *src, int i, tw_image *source)
+static tw_status queue_duty(const duty *d, const tw_spread *src, const tw_spread *dst, int i)
 {
-    const tw_context *context = d->plan->context;
-    const twi_backend *backend = context->backend;
-    for (int j = 0; j < src->count; j++)
-        TWI_TRY(backend->order(context, TWI_COPIES_AWAIT, src->bands[j].context));
-    TWI_TRY(backend->order(context, TWI_COPIES_AWAIT, context)); /* its last run read what is now overwritten */
-    *source = d->gathered;
-    if (source->data)
-        TWI_TRY(bring_rows(src, context, &d->part.reads[0], source, NULL));
+    const band *b = &src->bands[i];
+    const tw_image rows = own_rows(dst, &dst->bands[i]);
+    tw_image source = d->gathered;
+    if (source.data)
+        TWI_TRY(bring_rows(src, d->plan->context, &d->part.reads[0], &source, NULL));
     else
-        TWI_TRY(surround(src, d, &src->bands[i], source));
-    return backend->order(context, TWI_NOTE_COPIES, context);
-}
-
-/* Rows first ... last-1 of those that the device makes. */
-static tw_status queue_rows(const duty *d, const tw_image *source, const tw_image *rows, int64_t first, int64_t last)
-{
-    tw_image some = *rows;
-    if (first >= last)
-        return TW_OK;
-    some.data = (char *)some.data + first * some.pitch;
-    some.height = last - first;
-    return d->plan->context->backend->queue_run(d->plan, source, &some, d->part.first + first);
-}
-
-static tw_status queue_work(const duty *d, const tw_image *source, const tw_image *rows)
-{
-    const tw_context *context = d->plan->context;
-    const tw_window *window = &d->part.problem.window;
-    const int64_t height = rows->height;
-    int64_t first = 0; /* rows first ... last-1 need none that are on their way */
-    int64_t last = 0;
-    if (!d->gathered.data && height > 2 * (int64_t)window->height) {
-        first = d->part.first > 0 ? window->anchor_y : 0;
-        last =
-            d->part.first + height < d->part.problem.height ? height - (window->height - 1 - window->anchor_y) : height;
-    }
-    TWI_TRY(queue_rows(d, source, rows, first, last));
-    TWI_TRY(context->backend->order(context, TWI_WORK_AWAITS, context));
-    TWI_TRY(queue_rows(d, source, rows, 0, first));
-    TWI_TRY(queue_rows(d, source, rows, last, height));
-    return context->backend->order(context, TWI_NOTE_WORK, context);
+        TWI_TRY(surround(src, d, b, &source));
+    return d->plan->context->backend->queue_run(d->plan, &source, &rows, d->part.first);
 }
 
 static bool is_like(const tw_spread *spread, const tw_context *context, int64_t width, int64_t height, int32_t channels,
@@ -365,20 +331,24 @@ static tw_status check_run(const tw_spread_plan *plan, const tw_spread *src, con
     return TW_OK;
 }
 
+/* All that was queued on any of the devices comes before what is queued next. */
+static tw_status meet(const tw_spread_plan *plan, const tw_spread *src)
+{
+    const band *bands = src->bands;
+    for (int i = 0; i < src->count; i++)
+        TWI_TRY(bands[i].context->backend->mark(bands[i].context));
+    for (int i = 0; i < plan->count; i++)
+        for (int j = 0; j < src->count; j++)
+            if (plan->duties[i].plan->context != bands[j].context)
+                TWI_TRY(bands[j].context->backend->await(plan->duties[i].plan->context, bands[j].context));
+    return TW_OK;
+}
+
 tw_status tw_spread_run(tw_spread_plan *plan, const tw_spread *src, const tw_spread *dst)
 {
-    tw_image sources[TWI_MOST_DEVICES];
     TWI_TRY(check_run(plan, src, dst));
-    /* dst's rows may be what others still copied in the run before */
+    TWI_TRY(meet(plan, src));
     for (int i = 0; i < plan->count; i++)
-        for (int j = 0; j < plan->count; j++)
-            TWI_TRY(plan->duties[i].plan->context->backend->order(plan->duties[i].plan->context, TWI_WORK_AWAITS,
-                                                                  plan->duties[j].plan->context));
-    for (int i = 0; i < plan->count; i++)
-        TWI_TRY(queue_source(&plan->duties[i], src, i, &sources[i]));
-    for (int i = 0; i < plan->count; i++) {
-        const tw_image rows = own_rows(dst, &dst->bands[i]);
-        TWI_TRY(queue_work(&plan->duties[i], &sources[i], &rows));
-    }
+        TWI_TRY(queue_duty(&plan->duties[i], src, dst, i));
     return TW_OK;
 }

@@ -155,14 +155,6 @@ static tw_status pass(const tw_context *context)
     return TW_OK;
 }
 
-static tw_status pass_order(const tw_context *context, twi_order order, const tw_context *other)
-{
-    (void)context;
-    (void)order;
-    (void)other;
-    return TW_OK;
-}
-
 static tw_status pass_other(const tw_context *context, const tw_context *other)
 {
     (void)context;
@@ -183,7 +175,8 @@ const twi_backend twi_cpu_backend = {
     .run = run_cpu,
     .queue_copy = copy_cpu,
     .queue_run = run_cpu,
-    .order = pass_order,
+    .mark = pass,
+    .await = pass_other,
     .finish = pass,
     .link = pass_other,
     .time = time_cpu,

@@ -106,8 +106,7 @@ static tw_status fill_state(twi_cuda_state *state, int device)
     TWI_CUDA(cudaEventCreate(&state->begin));
     TWI_CUDA(cudaEventCreate(&state->end));
     TWI_CUDA(cudaEventCreateWithFlags(&state->computed, cudaEventDisableTiming));
-    TWI_CUDA(cudaEventCreateWithFlags(&state->worked, cudaEventDisableTiming));
-    TWI_CUDA(cudaEventCreateWithFlags(&state->copied, cudaEventDisableTiming));
+    TWI_CUDA(cudaEventCreateWithFlags(&state->marked, cudaEventDisableTiming));
     for (int i = 0; i < TWI_CUDA_SLOTS; i++) {
         TWI_CUDA(cudaEventCreateWithFlags(&state->arrived[i], cudaEventDisableTiming));
         TWI_CUDA(cudaEventCreateWithFlags(&state->departed[i], cudaEventDisableTiming));
@@ -138,8 +137,7 @@ static void empty_state(tw_context *context)
     destroy_event(state->begin);
     destroy_event(state->end);
     destroy_event(state->computed);
-    destroy_event(state->worked);
-    destroy_event(state->copied);
+    destroy_event(state->marked);
     for (int i = 0; i < TWI_CUDA_SLOTS; i++) {
         destroy_event(state->arrived[i]);
         destroy_event(state->departed[i]);
@@ -462,25 +460,21 @@ static tw_status note(cudaError_t error, const char *call)
     return error == cudaSuccess ? TW_OK : twi_cuda_fail(error, call);
 }
 
-static tw_status put_in_order(const twi_cuda_state *state, twi_order order, const twi_cuda_state *other)
+static tw_status mark_cuda(const tw_context *context)
 {
-    switch (order) {
-    case TWI_NOTE_WORK:
-        return note(cudaEventRecord(state->worked, state->compute), "cudaEventRecord");
-    case TWI_NOTE_COPIES:
-        return note(cudaEventRecord(state->copied, state->upload), "cudaEventRecord");
-    case TWI_COPIES_AWAIT:
-        return note(cudaStreamWaitEvent(state->upload, other->worked, 0), "cudaStreamWaitEvent");
-    default:
-        return note(cudaStreamWaitEvent(state->compute, other->copied, 0), "cudaStreamWaitEvent");
-    }
+    const twi_cuda_state *state = twi_cuda_state_of(context);
+    int before = 0;
+    TWI_TRY(twi_cuda_enter(context, &before));
+    return twi_cuda_leave(before, note(cudaEventRecord(state->marked, state->compute), "cudaEventRecord"));
 }
 
-static tw_status order_cuda(const tw_context *context, twi_order order, const tw_context *other)
+static tw_status await_cuda(const tw_context *context, const tw_context *other)
 {
     int before = 0;
     TWI_TRY(twi_cuda_enter(context, &before));
-    return twi_cuda_leave(before, put_in_order(twi_cuda_state_of(context), order, twi_cuda_state_of(other)));
+    return twi_cuda_leave(
+        before, note(cudaStreamWaitEvent(twi_cuda_state_of(context)->compute, twi_cuda_state_of(other)->marked, 0),
+                     "cudaStreamWaitEvent"));
 }
 
 static tw_status finish_cuda(const tw_context *context)
@@ -553,7 +547,8 @@ const twi_backend twi_cuda_backend = {
     .run = run_cuda,
     .queue_copy = queue_copy_cuda,
     .queue_run = queue_run_cuda,
-    .order = order_cuda,
+    .mark = mark_cuda,
+    .await = await_cuda,
     .finish = finish_cuda,
     .link = link_cuda,
     .enqueue = enqueue_cuda,

@@ -48,8 +48,7 @@ typedef struct twi_cuda_state {
     cudaEvent_t begin; /* with a clock */
     cudaEvent_t end;
     cudaEvent_t computed;
-    cudaEvent_t worked; /* what other devices wait for: on `compute` */
-    cudaEvent_t copied; /* and on `upload` */
+    cudaEvent_t marked;                   /* what other devices wait for */
     cudaEvent_t arrived[TWI_CUDA_SLOTS];  /* a piece has been uploaded */
     cudaEvent_t departed[TWI_CUDA_SLOTS]; /* a piece has been downloaded */
 
