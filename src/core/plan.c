@@ -139,7 +139,11 @@ static tw_status create(tw_context *context, const tw_problem *problem, const tw
     };
     tw_status status = keep_arrays(plan);
     if (status == TW_OK)
-        status = !one && twi_group_takes(context, problem) ? twi_group_create(plan, options) : settle(plan, options);
+        status = one || !twi_group_takes(context, problem) ? TW_ERROR_UNSUPPORTED : twi_group_create(plan, options);
+    if (status == TW_ERROR_UNSUPPORTED) { /* also where a variant that was named does no parts */
+        twi_group_destroy(plan);
+        status = settle(plan, options);
+    }
     if (status != TW_OK) {
         tw_plan_destroy(plan);
         return status;
