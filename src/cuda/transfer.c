@@ -299,8 +299,8 @@ static int64_t rows_ready(const pipeline *p)
 {
     const tw_problem *problem = &p->plan->problem;
     const int64_t height = p->out.image->height;
-    const int64_t rows = twi_min_i64(problem->height, p->sent * p->in.piece);
-    if (rows == problem->height)
+    const int64_t rows = twi_min_i64(p->in.image->height, p->sent * p->in.piece);
+    if (rows == p->in.image->height)
         return height;
     if (p->plan->variant->code->whole)
         return 0;
@@ -466,8 +466,11 @@ tw_status twi_cuda_run_host(tw_plan *plan, const tw_image *src, const tw_image *
     const twi_cuda_state *state = twi_cuda_state_of(plan->context);
     /* allocates only where another plan's failed growth took the buffers away */
     TWI_TRY(twi_cuda_reserve(plan));
+    tw_image used = *src; /* what no row of dst reads stays where it is: nothing is on its way when the run is over */
+    if (!plan->variant->code->whole)
+        used.height = rows_needed(&plan->problem, first, first + dst->height);
     pipeline p = {
-        .plan = plan, .in = side_of(src, state->ring_in), .out = side_of(dst, state->ring_out), .first = first};
+        .plan = plan, .in = side_of(&used, state->ring_in), .out = side_of(dst, state->ring_out), .first = first};
     const tw_image device_dst = device_image(dst, state->device_dst, p.out.row);
     p.job.src = device_image(src, state->device_src, p.in.row);
     p.job.dst = twi_from_row(&device_dst, first);
