@@ -210,8 +210,9 @@ TW_API tw_status tw_context_create(const tw_context_options *options, tw_context
 /* Frees the context. Its plans must be destroyed before. NULL is allowed. */
 TW_API void tw_context_destroy(tw_context *context);
 
-/* TW_CPU or TW_CUDA: what the context works on. */
+/* TW_CPU or TW_CUDA: what the context works on; TW_AUTO for NULL. */
 TW_API tw_backend tw_context_backend(const tw_context *context);
+/* The CPU threads that its work may use, 1 or more; 0 for NULL. */
 TW_API int tw_context_threads(const tw_context *context);
 
 /* Kinds of memory that a context hands out. TW_MEMORY_PINNED is host memory from which transfers to
@@ -219,9 +220,11 @@ TW_API int tw_context_threads(const tw_context *context);
 typedef enum tw_memory_kind { TW_MEMORY_HOST = 0, TW_MEMORY_PINNED, TW_MEMORY_DEVICE } tw_memory_kind;
 
 /* A new image of the context's memory, its pitch a multiple of 256 bytes, contents undefined. Free
-   it with tw_image_free() and the same context. TW_MEMORY_DEVICE needs a CUDA context. */
+   it with tw_image_free() and the same context. TW_MEMORY_DEVICE needs a CUDA context. TW_ERROR_MEMORY where memory is
+   refused, TW_ERROR_LIMIT where the size cannot be counted. */
 TW_API tw_status tw_image_create(tw_context *context, int64_t width, int64_t height, int32_t channels, tw_type type,
                                  tw_memory_kind kind, tw_image *image);
+/* Of images that tw_image_create() made alone; *image is zeroed. NULL, and an image without data, are allowed. */
 TW_API void tw_image_free(tw_context *context, tw_image *image);
 
 /* Copies the pixels, row by row; the images must agree in all but memory and pitch, and must not
@@ -276,7 +279,8 @@ typedef struct tw_correlate_params {
  * An integer mask on integer pixels: the exact sum; the quotient is rounded as `rounding` says.
  * Otherwise: fma in row-major order of the taps, starting from 0, in f32 (f64 on f64 pixels); to an integer type by
  * rounding half to even, NaN becoming 0.
- * src and dst agree in size, channels and memory; in place is legal if the types agree too.
+ * src and dst agree in size, channels and memory; in place is legal if the types agree too. `params` is needed: a mask
+ * has no default.
  */
 TW_API tw_status tw_correlate(tw_context *context, const tw_image *src, const tw_image *dst,
                               const tw_correlate_params *params);
@@ -297,10 +301,12 @@ typedef struct tw_sepconv_params {
     tw_rounding rounding;
 } tw_sepconv_params;
 
+/* Shapes, types, saturation and ranges as for tw_correlate: up to TW_MAX_MASK numbers each, a divisor that is not 0. */
 TW_API tw_status tw_sepconv(tw_context *context, const tw_image *src, const tw_image *dst,
                             const tw_sepconv_params *params);
 
-/* sigma 0 leaves its axis alone. width, height: odd sizes, or 0 for 2 * ceil(truncate * sigma) + 1. */
+/* sigma: 0 or more, finite; 0 leaves its axis alone. truncate: above 0. width, height: odd sizes, or 0 for
+   2 * ceil(truncate * sigma) + 1. */
 typedef struct tw_gaussian_params {
     double sigma_x;
     double sigma_y;
@@ -312,7 +318,9 @@ typedef struct tw_gaussian_params {
 
 /* sigma 1, truncate 4, replicate border. */
 TW_API tw_gaussian_params tw_gaussian_defaults(void);
-/* The type stays. u8: fixed point, at most 1 from the rounded exact result; other types: in f64. */
+/* The type stays. u8, where both axes have more than a tap and sigmas of 0.5 or more: fixed point, at most 1 from the
+   rounded exact result; all else: in f64. src and dst agree in size, channels, type and memory; dst may be src.
+   `params` NULL: the defaults. */
 TW_API tw_status tw_gaussian(tw_context *context, const tw_image *src, const tw_image *dst,
                              const tw_gaussian_params *params);
 
@@ -340,6 +348,8 @@ TW_API tw_order_params tw_order_defaults(void);
  * The lowest, the highest, the median (of an even count n: the element of rank n/2), or the element of rank
  * `rank` (0 is the lowest) of the window. The type stays. Floats are ordered
  * -inf < ... < -0 < +0 < ... < inf < NaN, and all NaN are one.
+ * src and dst agree in size, channels, type and memory; dst may be src. `params` NULL: the defaults. `rank`: 0 to
+ * tw_order_count(params) - 1.
  */
 TW_API tw_status tw_min(tw_context *context, const tw_image *src, const tw_image *dst, const tw_order_params *params);
 TW_API tw_status tw_max(tw_context *context, const tw_image *src, const tw_image *dst, const tw_order_params *params);
@@ -348,7 +358,7 @@ TW_API tw_status tw_median(tw_context *context, const tw_image *src, const tw_im
 TW_API tw_status tw_rank(tw_context *context, const tw_image *src, const tw_image *dst, const tw_order_params *params,
                          int64_t rank);
 
-/* How many positions of the window take part. */
+/* How many positions of the window take part; 0 for NULL. */
 TW_API int64_t tw_order_count(const tw_order_params *params);
 /* min(count - 1, floor(count * percentile / 100)); percentile 0 to 100. */
 TW_API int64_t tw_percentile_rank(int64_t count, double percentile);
@@ -356,7 +366,8 @@ TW_API int64_t tw_percentile_rank(int64_t count, double percentile);
 typedef enum tw_shape { TW_RECT = 0, TW_CROSS, TW_ELLIPSE, TW_SHAPE_COUNT } tw_shape;
 
 /* Fills width * height bytes with 1 where the shape is, else 0. The cross has its arms through the centre
-   (width / 2, height / 2); the ellipse holds (2i - W + 1)^2 H^2 + (2j - H + 1)^2 W^2 <= W^2 H^2. */
+   (width / 2, height / 2); the ellipse holds (2i - W + 1)^2 H^2 + (2j - H + 1)^2 W^2 <= W^2 H^2. Sides: 1 to
+   TW_MAX_FOOTPRINT. */
 TW_API tw_status tw_footprint(tw_shape shape, int32_t width, int32_t height, uint8_t *footprint);
 
 typedef enum tw_morphology {
@@ -370,7 +381,8 @@ typedef enum tw_morphology {
     TW_MORPHOLOGY_COUNT
 } tw_morphology;
 
-/* Each erosion and dilation is done `iterations` times (1 or more). Differences saturate at the type's ends. */
+/* Each erosion and dilation is done `iterations` times (1 or more). Differences saturate at the type's ends. Images and
+   `params` as for tw_min; images between the steps take memory of the context, so TW_ERROR_MEMORY is possible. */
 TW_API tw_status tw_morph(tw_context *context, const tw_image *src, const tw_image *dst, tw_morphology morphology,
                           const tw_order_params *params, int32_t iterations);
 
@@ -429,7 +441,8 @@ TW_API tw_reduce_params tw_reduce_defaults(void);
  * Sums of integers are exact. Floats are added in f64 in a fixed order (docs/semantics.md), the same on every device.
  * mean: the sum over the count. var, std: of the population, from the squared differences to that mean, added in the
  * same order. Floats are ordered as for tw_min; the places are those of the first in row-major order; a NaN in the
- * sum, mean, var and std is the one quiet NaN. count_nonzero counts NaN, and neither 0 nor -0.
+ * sum, mean, var and std is the one quiet NaN. count_nonzero counts NaN, and neither 0 nor -0. `params` NULL: the
+ * defaults.
  */
 TW_API tw_status tw_reduce(tw_context *context, const tw_image *src, const tw_image *dst,
                            const tw_reduce_params *params);
@@ -450,6 +463,7 @@ TW_API tw_scan_params tw_scan_defaults(void);
  * than that of src: u32, u64 or f64 for u8 and u16; i32, i64 or f64 for i16; i64 or f64 for i32; f32 or f64 for f32;
  * f64 for f64. Integers are exact: where so many of src's values might not fit, TW_ERROR_LIMIT, whatever the pixels.
  * Floats are added in f64 in a fixed order (docs/semantics.md), the same on every device; each sum is rounded once.
+ * src and dst agree in size, channels and memory. `params` NULL: the defaults.
  */
 TW_API tw_status tw_scan(tw_context *context, const tw_image *src, const tw_image *dst, const tw_scan_params *params);
 
@@ -514,7 +528,7 @@ typedef enum tw_op {
     TW_OP_COUNT
 } tw_op;
 
-/* "box", "correlate", ... "lut"; "unknown" for a value outside the enum. */
+/* "box", "correlate", ... "integral"; "unknown" for a value outside the enum. */
 TW_API const char *tw_op_name(tw_op op);
 
 /* All that decides a result, but for the pixels. A value: comparable and printable. Fill it with
@@ -555,6 +569,8 @@ typedef struct tw_problem {
 TW_API tw_status tw_box_problem(const tw_image *src, const tw_image *dst, const tw_box_params *params,
                                 tw_problem *problem);
 
+/* Likewise for tw_correlate() and the others: the same arguments, the same checks. Masks, footprints and tables stay
+   the caller's; they must live until the plan is made. */
 TW_API tw_status tw_correlate_problem(const tw_image *src, const tw_image *dst, const tw_correlate_params *params,
                                       tw_problem *problem);
 TW_API tw_status tw_sepconv_problem(const tw_image *src, const tw_image *dst, const tw_sepconv_params *params,
@@ -598,17 +614,20 @@ typedef struct tw_plan_options {
 typedef struct tw_plan tw_plan;
 
 /* Chooses a variant, its parameters and its scratch memory. `options` NULL: all by the planner.
-   Every variant returns the same bytes: planning is only ever about time. */
+   Every variant returns the same bytes: planning is only ever about time. TW_ERROR_ARGUMENT for a variant that does not
+   exist, TW_ERROR_UNSUPPORTED, with its reason, for one that cannot do the problem. */
 TW_API tw_status tw_plan_create(tw_context *context, const tw_problem *problem, const tw_plan_options *options,
                                 tw_plan **plan);
+/* Before its context. NULL is allowed. */
 TW_API void tw_plan_destroy(tw_plan *plan);
 
 /* Runs the plan on images that match its problem (any pitch) and returns when dst is complete.
-   Allocates nothing. */
+   Allocates nothing. TW_ERROR_ARGUMENT for images that are not those of the problem. */
 TW_API tw_status tw_plan_run(tw_plan *plan, const tw_image *src, const tw_image *dst);
 
 /* The same on device images, queued on `stream` (a cudaStream_t; NULL: CUDA's default stream), and
-   returns at once. Runs of one plan must be ordered by the caller: they share its scratch memory. */
+   returns at once. Runs of one plan must be ordered by the caller: they share its scratch memory.
+   TW_ERROR_ARGUMENT for host images. */
 TW_API tw_status tw_plan_enqueue(tw_plan *plan, const tw_image *src, const tw_image *dst, void *stream);
 
 /* ---- Parts: a result made some rows at a time ------------------------------------------------ */
@@ -657,12 +676,13 @@ typedef struct tw_tally tw_tally;
  *     tw_tally_finish(tally, &dst);
  */
 TW_API tw_status tw_tally_create(tw_context *context, const tw_problem *problem, tw_tally **tally);
+/* Before its context. NULL is allowed. */
 TW_API void tw_tally_destroy(tw_tally *tally);
 
 /* Whether rows are missing: after the image's last row those that are wanted next begin with its first again. */
 TW_API bool tw_tally_wants(const tw_tally *tally);
 
-/* Adds the next rows, an image on the host, on the tally's context. */
+/* Adds the next rows, an image on the host, of the problem's width, channels and type, on the tally's context. */
 TW_API tw_status tw_tally_add(tw_tally *tally, const tw_image *band);
 
 /* The same in two steps, for bands that others reduce: the problem of the next `rows` rows, whatever their place, and
@@ -670,7 +690,8 @@ TW_API tw_status tw_tally_add(tw_tally *tally, const tw_image *band);
 TW_API tw_status tw_tally_problem(const tw_tally *tally, int64_t rows, tw_problem *problem);
 TW_API tw_status tw_tally_add_found(tw_tally *tally, int64_t rows, const tw_image *found);
 
-/* Writes the record of each channel, or the histogram. TW_ERROR_ARGUMENT while rows are missing. */
+/* Writes the record of each channel, or the histogram, to an image on the host. TW_ERROR_ARGUMENT while rows are
+   missing. */
 TW_API tw_status tw_tally_finish(const tw_tally *tally, const tw_image *dst);
 
 /* ---- Spread images: rows that stay on several devices ------------------------------------------ */
@@ -684,9 +705,11 @@ TW_API tw_status tw_tally_finish(const tw_tally *tally, const tw_image *dst);
 typedef struct tw_spread tw_spread;
 TW_API tw_status tw_spread_create(tw_context *context, int64_t width, int64_t height, int32_t channels, tw_type type,
                                   int64_t reach, tw_spread **spread);
+/* Before its context, after what was queued is complete. NULL is allowed. */
 TW_API void tw_spread_destroy(tw_spread *spread);
 
-/* Copies all rows from, or to, an image on the host of the same shape; page-locked memory is the fastest. */
+/* Waits for what was queued, then copies all rows from, or to, an image on the host of the same shape; page-locked
+   memory is the fastest. */
 TW_API tw_status tw_spread_put(tw_spread *spread, const tw_image *image);
 TW_API tw_status tw_spread_get(const tw_spread *spread, const tw_image *image);
 
@@ -695,6 +718,7 @@ TW_API tw_status tw_spread_get(const tw_spread *spread, const tw_image *image);
 typedef struct tw_spread_plan tw_spread_plan;
 TW_API tw_status tw_spread_plan_create(tw_context *context, const tw_problem *problem, const tw_plan_options *options,
                                        tw_spread_plan **plan);
+/* Before its context, after its runs are complete. NULL is allowed. */
 TW_API void tw_spread_plan_destroy(tw_spread_plan *plan);
 
 /* Queues a run on all devices and returns; runs of one context follow each other. dst is not src. The bytes are those
@@ -744,7 +768,7 @@ TW_API void tw_wisdom_forget(tw_context *context);
 
 /* ---- Inspect tier --------------------------------------------------------------------------- */
 
-/* The name of the variant that the plan runs. */
+/* The name of the variant that the plan runs; "" for NULL. */
 TW_API const char *tw_plan_variant(const tw_plan *plan);
 
 /* One implementation of an operation, as the registry lists it. */
@@ -755,6 +779,7 @@ typedef struct tw_variant_info {
     tw_backend backend;
 } tw_variant_info;
 
+/* How many rows the registry of this build has: without CUDA, those of the CPU. */
 TW_API size_t tw_variant_count(void);
 /* `index` below tw_variant_count(); false otherwise. */
 TW_API bool tw_variant_get(size_t index, tw_variant_info *info);
@@ -770,6 +795,7 @@ typedef struct tw_device_info {
 
 /* Devices of a back end: the CPU is one. No driver or no GPU: 0 and TW_OK. */
 TW_API tw_status tw_device_count(tw_backend backend, int *count);
+/* `device`: 0 to count - 1, else TW_ERROR_DEVICE. */
 TW_API tw_status tw_device_describe(tw_backend backend, int device, tw_device_info *info);
 /* Why there is no CUDA device: "built without CUDA", the driver's own words, or "" where one works. */
 TW_API const char *tw_cuda_reason(void);

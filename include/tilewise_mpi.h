@@ -35,14 +35,15 @@ TW_API tw_status tw_mpi_create(MPI_Comm communicator, const tw_context_options *
 /* Collective, before MPI_Finalize(). NULL is allowed. */
 TW_API void tw_mpi_destroy(tw_mpi *mpi);
 
-/* The calling thread's last failure of a function of this header; "" if there was none. */
+/* The calling thread's last failure of a function of this header; "" if there was none. Valid until the next one. */
 TW_API const char *tw_mpi_error_message(void);
 
+/* This rank's number, and how many there are; `mpi` is not NULL here. None of the next four is collective. */
 TW_API int tw_mpi_rank(const tw_mpi *mpi);
 TW_API int tw_mpi_size(const tw_mpi *mpi);
 /* This rank's context, for work of its own. */
 TW_API tw_context *tw_mpi_context(const tw_mpi *mpi);
-/* The rows first ... last-1 that `rank` has of an image of `height` rows. */
+/* The rows first ... last-1 that `rank` (0 to size - 1) has of an image of `height` rows. */
 TW_API void tw_mpi_rows(const tw_mpi *mpi, int64_t height, int rank, int64_t *first, int64_t *last);
 
 /* A rank's part of an image that is spread over the ranks. It owns nothing. */
@@ -51,12 +52,15 @@ typedef struct tw_mpi_image {
     int64_t height; /* of the whole image */
 } tw_mpi_image;
 
-/* Memory for this rank's rows, of the context's allocator; not collective. */
+/* Memory for this rank's rows of an image of `height` rows in all, page-locked where the context is a GPU's; contents
+   undefined. Not collective. */
 TW_API tw_status tw_mpi_image_create(tw_mpi *mpi, int64_t width, int64_t height, int32_t channels, tw_type type,
                                      tw_mpi_image *image);
+/* Not collective; before tw_mpi_destroy(). NULL is allowed. */
 TW_API void tw_mpi_image_free(tw_mpi *mpi, tw_mpi_image *image);
 
-/* Collective: rank `root` has the whole image, the others pass NULL. */
+/* Collective: rank `root` has the whole image, on the host, the others pass NULL. All ranks' images agree with it in
+   size, channels and type: else TW_ERROR_ARGUMENT. */
 TW_API tw_status tw_mpi_scatter(tw_mpi *mpi, int root, const tw_image *whole, const tw_mpi_image *image);
 TW_API tw_status tw_mpi_gather(tw_mpi *mpi, int root, const tw_mpi_image *image, const tw_image *whole);
 
@@ -74,9 +78,10 @@ typedef struct tw_mpi_plan tw_mpi_plan;
  * of the whole image, tw_histogram()) are images of one row: the last rank has it.
  */
 TW_API tw_status tw_mpi_plan_create(tw_mpi *mpi, const tw_problem *problem, tw_mpi_plan **plan);
+/* Not collective; before tw_mpi_destroy(). NULL is allowed. */
 TW_API void tw_mpi_plan_destroy(tw_mpi_plan *plan);
 
-/* Collective: returns when this rank's rows of dst are complete. dst may be src, where the problem allows it. */
+/* Collective: returns when this rank's rows of dst are complete. dst may be src, where the problem has in_place. */
 TW_API tw_status tw_mpi_plan_run(tw_mpi_plan *plan, const tw_mpi_image *src, const tw_mpi_image *dst);
 
 /* Collective: a plan for one run. */
@@ -88,14 +93,15 @@ typedef struct tw_mpi_file {
     int64_t offset;
 } tw_mpi_file;
 
-/* Collective: this rank's rows, from or to a file that exists. */
+/* Collective: this rank's rows, from or to a file that exists, which all ranks see under its path. TW_ERROR_FILE where
+   it cannot be opened, read or written, or is too short. */
 TW_API tw_status tw_mpi_read(tw_mpi *mpi, const tw_mpi_file *file, const tw_mpi_image *image);
 TW_API tw_status tw_mpi_write(tw_mpi *mpi, const tw_mpi_file *file, const tw_mpi_image *image);
 
 /*
  * Collective: filters one file into another in bands of at most `most_bytes` a rank (0: as a whole); each band is read
  * with the rows around it that the filter needs, so that no pixel travels between ranks. For operations with a window
- * and for TW_OP_LUT; others need the images in memory.
+ * and for TW_OP_LUT; others need the images in memory (TW_ERROR_ARGUMENT). dst exists, and is not src.
  */
 TW_API tw_status tw_mpi_filter(tw_mpi *mpi, const tw_problem *problem, const tw_mpi_file *src, const tw_mpi_file *dst,
                                int64_t most_bytes);
