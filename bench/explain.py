@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 # Kernels beside the one that is described, of variants that launch several: sums of sums, and the record of an image.
-OTHERS = re.compile(r"fold<[^,]*, (long|double), |\bimage\(")
+OTHERS = re.compile(r"fold<[^,]*, (long|double), |\bmake_records<")
 
 # Counter -> its name in Nsight Compute, without ".sum".
 COUNTERS = {

@@ -4,8 +4,8 @@
 
 #include "cli/filter.h"
 
-/* Reads, computes and writes; the recipe has been taken. The bands are as large as --memory allows, the whole image
-   where it does. On failure the line has been printed; free the filter in any case. */
+/* Reads, computes and writes; the recipe has been taken. The bands are as high as is comfortable and --memory
+   allows. On failure the line has been printed; free the filter in any case. */
 twi_exit twi_stream_filter(twi_filter *f);
 
 #endif

@@ -428,7 +428,11 @@ static bool same_border(tw_border a, tw_border b)
 /* By bits, so that NaN is NaN; numbers that nobody reads are compared as well. */
 static bool same_about(const tw_problem *a, const tw_problem *b)
 {
-    return memcmp(a->about, b->about, sizeof a->about) == 0;
+    uint64_t left[4];
+    uint64_t right[4];
+    memcpy(left, a->about, sizeof left);
+    memcpy(right, b->about, sizeof right);
+    return memcmp(left, right, sizeof left) == 0;
 }
 
 bool twi_problem_equal(const tw_problem *a, const tw_problem *b)

@@ -196,7 +196,7 @@ static void add_rows(tw_tally *tally, const tw_image *found)
 
 tw_status tw_tally_add_found(tw_tally *tally, int64_t rows, const tw_image *found)
 {
-    tw_problem problem;
+    tw_problem problem = {.op = TW_OP_REDUCE};
     int64_t width = 0;
     int64_t height = 0;
     TWI_TRY(tw_tally_problem(tally, rows, &problem));
@@ -238,7 +238,7 @@ static tw_status plan_band(tw_tally *tally, const tw_problem *problem)
 
 tw_status tw_tally_add(tw_tally *tally, const tw_image *band)
 {
-    tw_problem problem;
+    tw_problem problem = {.op = TW_OP_REDUCE};
     TWI_TRY(tw_image_check(band));
     TWI_TRY(tw_tally_problem(tally, band->height, &problem));
     problem.memory = TW_HOST;

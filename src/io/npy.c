@@ -230,7 +230,7 @@ static twi_io_status read_columns(twi_reader *reader, const twi_flat *flat, int6
         if (status == TWI_IO_OK && (apart ? twi_source_read_at(&reader->source, offset, column, bytes)
                                           : twi_source_read(&reader->source, column, bytes)) < bytes)
             status = twi_source_short(&reader->source);
-        if (flat->big != twi_host_big())
+        if (status == TWI_IO_OK && flat->big != twi_host_big())
             twi_swap(column, (size_t)rows->height, size);
         for (int64_t y = 0; y < rows->height && status == TWI_IO_OK; y++)
             memcpy((char *)twi_row(rows, y) + (size_t)element * size, column + (size_t)y * size, size);
@@ -279,7 +279,8 @@ static twi_io_status make_head(const char *name, const tw_image *image, const tw
     twi_put((uint8_t *)head + 8, 2, false, total - 10);
     memset(head + 10 + text, ' ', total - 10 - (size_t)text);
     head[total - 1] = '\n';
-    *result = (twi_head){(uint8_t *)head, {.offset = total}};
+    result->bytes = (uint8_t *)head;
+    result->flat = (twi_flat){.offset = total};
     return TWI_IO_OK;
 }
 

@@ -271,7 +271,8 @@ static twi_io_status make_head(const char *name, const tw_image *image, const tw
         return twi_io_fail(TWI_IO_MEMORY, name, "out of memory for the header");
     const int length = snprintf(head, MOST_HEAD, "P%c\n%lld %lld\n%s\n", kind, (long long)image->width,
                                 (long long)image->height, most);
-    *result = (twi_head){(uint8_t *)head, {.offset = (uint64_t)length, .big = !floats, .upward = floats}};
+    result->bytes = (uint8_t *)head;
+    result->flat = (twi_flat){.offset = (uint64_t)length, .big = !floats, .upward = floats};
     return TWI_IO_OK;
 }
 

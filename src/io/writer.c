@@ -113,7 +113,7 @@ twi_io_status twi_writer_rows(twi_writer *writer, const tw_image *rows)
 {
     if (rows->height > writer->shape.height - writer->next)
         return twi_io_fail(TWI_IO_USAGE, writer->sink.name, "rows up to %lld: it has %lld",
-                           (long long)(writer->next + rows->height), (long long)writer->shape.height);
+                           (long long)writer->next + (long long)rows->height, (long long)writer->shape.height);
     TWI_IO_TRY(writer->format->head ? put_flat(writer, rows) : writer->format->put(writer, rows));
     writer->next += rows->height;
     return TWI_IO_OK;

@@ -72,7 +72,8 @@ static twi_exit complain(const tw_mpi *mpi, tw_status status)
     return mpi->rank == 0 ? twi_complain(code, "%s", tw_mpi_error_message()) : code;
 }
 
-/* Opens the ranks with what the line says. A rank's device and threads are its own: `mine` has them. */
+/* Opens the ranks with what the line says. A rank's device and threads are its own: `mine`, a copy of the line, gets
+ * them. */
 static twi_exit open_ranks(const twi_args *args, twi_args *mine, tw_mpi **mpi)
 {
     tw_context_options options = tw_context_defaults();
@@ -84,7 +85,6 @@ static twi_exit open_ranks(const twi_args *args, twi_args *mine, tw_mpi **mpi)
         (void)MPI_Comm_rank(MPI_COMM_WORLD, &rank);
         return rank == 0 ? twi_complain(twi_exit_of(status), "%s", tw_mpi_error_message()) : twi_exit_of(status);
     }
-    *mine = *args;
     mine->device = (*mpi)->device;
     mine->threads = tw_context_threads((*mpi)->context);
     return TWI_EXIT_DONE;
@@ -290,7 +290,7 @@ static twi_exit open_output(work *w, target *to, twi_writer **writer)
     to->shared = name && strlen(name) < sizeof to->name;
     if (to->shared) {
         to->offset = (int64_t)offset;
-        strcpy(to->name, name);
+        memcpy(to->name, name, strlen(name) + 1);
     }
     return TWI_EXIT_DONE;
 }
@@ -410,7 +410,8 @@ static twi_exit collect(tw_mpi *mpi, const tw_mpi_image *own, const tw_reduce_pa
                                      : tw_reduce_problem(&whole_src, &whole_dst, params, &problem));
     if (status == TW_OK && mpi->rank == 0) {
         const int64_t row = width * twi_pixel_bytes(&made.rows);
-        *whole = (tw_image){calloc((size_t)height, (size_t)row), width, height, row, own->rows.channels, type, TW_HOST};
+        const size_t bytes = (size_t)height * (size_t)row;
+        *whole = (tw_image){calloc(1, bytes > 0 ? bytes : 1), width, height, row, own->rows.channels, type, TW_HOST};
         if (!whole->data)
             status = twi_mpi_fail(TW_ERROR_MEMORY, "out of memory: the results");
     }
@@ -492,7 +493,7 @@ twi_exit twi_ranks_run(const twi_args *args)
     const bool filters = args->command->run == twi_command_filter;
     int rank = 0;
     tw_mpi *mpi = NULL;
-    twi_args mine;
+    twi_args mine = *args;
     if (!joined)
         return args->command->run(args);
     (void)MPI_Comm_rank(MPI_COMM_WORLD, &rank);
