@@ -90,13 +90,15 @@ static void rows_of_a_result_are_shared_as_well(void **state)
 
 /* ---- Devices that fail ---------------------------------------------------------------------------- */
 
+static tw_status failure = TW_ERROR_DEVICE;
+
 static tw_status broken_run(tw_plan *plan, const tw_image *src, const tw_image *dst, int64_t first)
 {
     (void)plan;
     (void)src;
     (void)dst;
     (void)first;
-    return twi_fail(TW_ERROR_DEVICE, "it has fallen off the bus");
+    return twi_fail(failure, "it has fallen off the bus");
 }
 
 /* Runs a box on devices of which those in the set fail. */
@@ -119,10 +121,9 @@ static tw_status run_with_broken(tw_context *context, unsigned broken, picture *
     return status;
 }
 
-static void a_failing_device_ends_the_call_or_the_rest_go_on(void **state)
+static void check_failures(void)
 {
     picture whole = make_picture(50, 20, 1, TW_U8, 0);
-    (void)state;
     tw_context *context = open_three(TW_CPU);
     assert_ok(run_with_broken(context, 0, &whole));
     assert_refused(run_with_broken(context, 2, &whole), TW_ERROR_DEVICE, "device 0: it has fallen off the bus");
@@ -139,8 +140,17 @@ static void a_failing_device_ends_the_call_or_the_rest_go_on(void **state)
     }
     context = open_three(TW_AUTO);
     assert_refused(run_with_broken(context, 7, &whole), TW_ERROR_DEVICE, "none of the context's devices works");
+    assert_refused(run_with_broken(context, 0, &whole), TW_ERROR_DEVICE, "none of the context's devices works");
     tw_context_destroy(context);
     free_picture(&whole);
+}
+
+static void a_failing_device_ends_the_call_or_the_rest_go_on(void **state)
+{
+    (void)state;
+    check_failures();
+    failure = TW_ERROR_CUDA; /* what the device's work itself fails with */
+    check_failures();
 }
 
 /* ---- Misuse -------------------------------------------------------------------------------------- */

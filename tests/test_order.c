@@ -148,82 +148,136 @@ static void close_queues(tw_context *context)
 
 /* ---- Chains -------------------------------------------------------------------------------------- */
 
-/* Filters of several heights and a transposition, one after the other, on two or three images. */
+enum { RUNS = 14, REACH = 9, MOST_LINKS = 5, IMAGES = 3 };
+
+/* A filter or transposition, and the shapes of its images. */
 typedef struct link {
+    int from;
+    int to;
     tw_problem problem;
     tw_spread_plan *plan;
 } link;
 
-static link make_link(tw_context *context, const tw_image *a, const tw_image *b, int which)
+/* Images of two shapes, on the devices and what they must be, and links by which any may be made from any other. */
+typedef struct chains {
+    tw_context *context;
+    tw_spread *spreads[2][IMAGES];
+    picture pictures[2][IMAGES];
+    link links[MOST_LINKS];
+    int count;
+} chains;
+
+static chains make_chains(int64_t width, int64_t height)
 {
-    static const int heights[] = {3, 9, 1, 5};
-    link l = {.plan = NULL};
-    if (which == 4) {
-        assert_ok(tw_transpose_problem(a, b, TW_TRANSPOSE, &l.problem));
-    } else {
-        tw_box_params params = box_params(3, heights[which], TW_BORDER_WRAP);
-        assert_ok(tw_box_problem(a, b, &params, &l.problem));
+    chains c = {.context = open_queues()};
+    for (int shape = 0; shape < 2; shape++) {
+        for (int i = 0; i < IMAGES; i++) {
+            picture *p = &c.pictures[shape][i];
+            *p = shape == 0 ? make_picture(width, height, 1, TW_U8, 0) : make_picture(height, width, 1, TW_U8, 0);
+            assert_ok(
+                tw_spread_create(c.context, p->image.width, p->image.height, 1, TW_U8, REACH, &c.spreads[shape][i]));
+        }
     }
-    assert_ok(tw_spread_plan_create(context, &l.problem, NULL, &l.plan));
-    return l;
+    return c;
 }
 
-enum { SIDE = 90, LINKS = 5, RUNS = 12, REACH = 9 };
-
-static void run_chain(tw_context *context, const link *links, const picture *src, picture *now, picture *next)
+static void free_chains(chains *c)
 {
-    tw_spread *spreads[3] = {NULL};
-    int at = 0;
-    for (int i = 0; i < 3; i++)
-        assert_ok(tw_spread_create(context, SIDE, SIDE, 1, TW_U8, REACH, &spreads[i]));
-    assert_ok(tw_spread_put(spreads[0], &src->image));
-    assert_ok(tw_image_copy(context, &src->image, &now->image));
-    for (int run = 0; run < RUNS; run++) {
-        const link *l = &links[next_random(&chance) % LINKS];
-        const int to = (at + 1 + (int)(next_random(&chance) % 2)) % 3;
-        tw_plan *plan = NULL;
-        const picture swap = *now;
-        assert_ok(tw_spread_run(l->plan, spreads[at], spreads[to]));
-        at = to;
-        assert_ok(tw_plan_create(context, &l->problem, NULL, &plan));
-        assert_ok(tw_plan_run(plan, &now->image, &next->image));
-        tw_plan_destroy(plan);
-        *now = *next;
-        *next = swap;
+    for (int i = 0; i < c->count; i++)
+        tw_spread_plan_destroy(c->links[i].plan);
+    for (int i = 0; i < 2 * IMAGES; i++) {
+        tw_spread_destroy(c->spreads[i % 2][i / 2]);
+        free_picture(&c->pictures[i % 2][i / 2]);
     }
-    assert_ok(tw_spread_get(spreads[at], &next->image));
-    assert_true(same_pixels(&now->image, &next->image));
-    for (int i = 0; i < 3; i++)
-        tw_spread_destroy(spreads[i]);
+    close_queues(c->context);
+}
+
+static void add_link(chains *c, int from, int to, const tw_problem *problem)
+{
+    link *l = &c->links[c->count++];
+    *l = (link){.from = from, .to = to, .problem = *problem};
+    assert_ok(tw_spread_plan_create(c->context, problem, NULL, &l->plan));
+}
+
+static void add_box(chains *c, int shape, int width, int height)
+{
+    const tw_box_params params = box_params(width, height, TW_BORDER_WRAP);
+    tw_problem problem;
+    assert_ok(tw_box_problem(&c->pictures[shape][0].image, &c->pictures[shape][1].image, &params, &problem));
+    add_link(c, shape, shape, &problem);
+}
+
+static void add_turn(chains *c, int from, int to)
+{
+    tw_problem problem;
+    assert_ok(tw_transpose_problem(&c->pictures[from][0].image, &c->pictures[to][1].image, TW_TRANSPOSE, &problem));
+    add_link(c, from, to, &problem);
+}
+
+static void run_link(const chains *c)
+{
+    const link *l = &c->links[next_random(&chance) % (unsigned)c->count];
+    const int from = (int)(next_random(&chance) % IMAGES);
+    const int to = (from + 1 + (int)(next_random(&chance) % (IMAGES - 1))) % IMAGES;
+    tw_plan *plan = NULL;
+    assert_ok(tw_spread_run(l->plan, c->spreads[l->from][from], c->spreads[l->to][to]));
+    assert_ok(tw_plan_create(c->context, &l->problem, NULL, &plan));
+    assert_ok(tw_plan_run(plan, &c->pictures[l->from][from].image, &c->pictures[l->to][to].image));
+    tw_plan_destroy(plan);
+}
+
+static void compare(const tw_spread *spread, const tw_image *expected)
+{
+    picture got = make_picture(expected->width, expected->height, 1, TW_U8, 0);
+    assert_ok(tw_spread_get(spread, &got.image));
+    assert_true(same_pixels(expected, &got.image));
+    free_picture(&got);
+}
+
+static void try_orders(chains *c)
+{
+    for (unsigned trial = 0; trial < TRIALS; trial++) {
+        chance = trial + 1;
+        for (int i = 0; i < 2 * IMAGES; i++) {
+            const tw_image *image = &c->pictures[i % 2][i / 2].image;
+            fill_random(image, (unsigned)i);
+            assert_ok(tw_spread_put(c->spreads[i % 2][i / 2], image));
+        }
+        for (int run = 0; run < RUNS; run++)
+            run_link(c);
+        for (int i = 0; i < 2 * IMAGES; i++)
+            compare(c->spreads[i % 2][i / 2], &c->pictures[i % 2][i / 2].image);
+    }
+    free_chains(c);
 }
 
 static void any_order_that_is_allowed_gives_the_same_bytes(void **state)
 {
-    tw_context *context = open_queues();
-    picture src = make_picture(SIDE, SIDE, 1, TW_U8, 0);
-    picture now = make_picture(SIDE, SIDE, 1, TW_U8, 0);
-    picture next = make_picture(SIDE, SIDE, 1, TW_U8, 0);
-    link links[LINKS];
+    static const int heights[] = {3, 9, 1, 5};
+    chains c = make_chains(90, 90);
     (void)state;
-    fill_random(&src.image, 2);
-    for (int i = 0; i < LINKS; i++)
-        links[i] = make_link(context, &src.image, &now.image, i);
-    for (unsigned trial = 0; trial < TRIALS; trial++) {
-        chance = trial + 1;
-        run_chain(context, links, &src, &now, &next);
-    }
-    for (int i = 0; i < LINKS; i++)
-        tw_spread_plan_destroy(links[i].plan);
-    close_queues(context);
-    free_picture(&src);
-    free_picture(&now);
-    free_picture(&next);
+    for (size_t i = 0; i < COUNT(heights); i++)
+        add_box(&c, 0, 3, heights[i]);
+    add_turn(&c, 0, 0);
+    try_orders(&c);
+}
+
+static void also_where_images_have_fewer_rows_than_there_are_devices(void **state)
+{
+    chains c = make_chains(2, 90);
+    (void)state;
+    add_box(&c, 0, 1, 9);
+    add_box(&c, 1, 9, 1);
+    add_turn(&c, 0, 1);
+    add_turn(&c, 1, 0);
+    try_orders(&c);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_order_that_is_allowed_gives_the_same_bytes),
+        cmocka_unit_test(also_where_images_have_fewer_rows_than_there_are_devices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,6 +22,15 @@ static tw_context *open_devices(int kind)
     return context;
 }
 
+static tw_context *open_cpu(void)
+{
+    tw_context_options options = tw_context_defaults();
+    tw_context *context = NULL;
+    options.backend = TW_CPU;
+    assert_ok(tw_context_create(&options, &context));
+    return context;
+}
+
 static tw_spread *make_spread(tw_context *context, const tw_image *like, int64_t reach)
 {
     tw_spread *spread = NULL;
@@ -41,10 +50,7 @@ static void compare(tw_context *context, const tw_problem *problem, const pictur
     tw_spread *to = make_spread(context, &got.image, reach);
     tw_spread_plan *plan = NULL;
     tw_plan *one = NULL;
-    tw_context_options cpu = tw_context_defaults();
-    tw_context *alone = NULL;
-    cpu.backend = TW_CPU;
-    assert_ok(tw_context_create(&cpu, &alone));
+    tw_context *alone = open_cpu();
     assert_ok(tw_plan_create(alone, problem, NULL, &one));
     assert_ok(tw_plan_run(one, image, &expected.image));
     assert_ok(tw_spread_plan_create(context, problem, NULL, &plan));
@@ -98,12 +104,16 @@ static void every_turn(tw_context *context)
     free_picture(&src);
 }
 
-/* Runs that are only queued: each must wait for its neighbours' rows of the one before. */
+/* Runs that are only queued: each must wait for its neighbours' rows of the one before. Beside them round trips of the
+   same devices. */
 static void a_chain(tw_context *context)
 {
     picture src = make_picture(700, 500, 1, TW_U8, 0);
     picture a = make_picture(700, 500, 1, TW_U8, 0);
     picture b = make_picture(700, 500, 1, TW_U8, 0);
+    picture even = make_picture(700, 500, 1, TW_U8, 0); /* by one CPU: after an even number of runs, and an odd one */
+    picture odd = make_picture(700, 500, 1, TW_U8, 0);
+    tw_context *alone = open_cpu();
     const tw_box_params params = box_params(5, 5, TW_BORDER_WRAP);
     tw_spread_plan *plan = NULL;
     tw_problem problem;
@@ -118,10 +128,16 @@ static void a_chain(tw_context *context)
         assert_ok(tw_spread_run(plan, two, one));
         assert_ok(tw_box(context, i == 0 ? &src.image : &b.image, &a.image, &params));
         assert_ok(tw_box(context, &a.image, &b.image, &params));
+        assert_ok(tw_box(alone, i == 0 ? &src.image : &even.image, &odd.image, &params));
+        assert_ok(tw_box(alone, &odd.image, &even.image, &params));
+        assert_true(same_pixels(&even.image, &b.image));
     }
     assert_ok(tw_spread_wait(one));
     assert_ok(tw_spread_get(one, &a.image));
-    assert_true(same_pixels(&a.image, &b.image));
+    assert_true(same_pixels(&even.image, &a.image));
+    tw_context_destroy(alone);
+    free_picture(&even);
+    free_picture(&odd);
     tw_spread_plan_destroy(plan);
     tw_spread_destroy(one);
     tw_spread_destroy(two);

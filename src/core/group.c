@@ -185,14 +185,17 @@ static void drop_shares(tw_plan *plan)
     group->shares = NULL;
 }
 
-/* On the devices that work. */
+/* On the devices that work. Where it fails there are no shares. */
 static tw_status share_out(tw_plan *plan)
 {
     tw_context *members[TWI_MOST_DEVICES];
     const int count = twi_members(plan->context, members);
     if (count == 0)
         return twi_fail(TW_ERROR_DEVICE, "none of the context's devices works any more");
-    return make_shares(plan, members, count);
+    const tw_status status = make_shares(plan, members, count);
+    if (status != TW_OK) /* all or none: the plan may be run again */
+        drop_shares(plan);
+    return status;
 }
 
 /* In place a device would find its neighbours' results among the pixels that it reads. */
@@ -307,6 +310,8 @@ static void *work(void *argument)
 {
     share *s = argument;
     s->status = run_share(s);
+    if (s->status == TW_ERROR_CUDA) /* the device failed while working */
+        s->status = TW_ERROR_DEVICE;
     if (s->status != TW_OK)
         (void)snprintf(s->message, sizeof s->message, "%s", tw_error_message());
     return NULL;
@@ -393,11 +398,12 @@ tw_status twi_group_run(tw_plan *plan, const tw_image *src, const tw_image *dst,
         copy_rows(src, &source);
     }
     for (;;) {
+        if (!plan->group->shares) /* devices failed, in this run or one before */
+            TWI_TRY(share_out(plan));
         run r = {&source, dst, first, false};
         const tw_status status = plan->group->tally ? run_tally(plan->group, &r) : run_shares(plan->group, &r);
         if (status != TW_ERROR_DEVICE || !loses_devices(plan))
             return status;
         drop_shares(plan);
-        TWI_TRY(share_out(plan));
     }
 }

@@ -134,6 +134,21 @@ static tw_status check_host(const tw_spread *spread, const tw_image *image)
     return TW_OK;
 }
 
+/* Whether its bands lie on the first of the devices that work, in their order. */
+static bool lies_on(const tw_spread *spread, tw_context *const *members, int count)
+{
+    for (int i = 0; i < spread->count; i++)
+        if (i >= count || spread->bands[i].context != members[i])
+            return false;
+    return true;
+}
+
+static tw_status lacks_devices(int count)
+{
+    return twi_fail(TW_ERROR_DEVICE,
+                    "%d devices work, fewer than when the images or the plan were made: make them anew", count);
+}
+
 /* Between the host and all devices; after what is queued there. */
 static tw_status transfer(const tw_spread *spread, const tw_image *image, bool up)
 {
@@ -163,8 +178,12 @@ tw_status tw_spread_wait(const tw_spread *spread)
 {
     if (!spread)
         return twi_fail(TW_ERROR_ARGUMENT, "spread is NULL");
-    for (int i = 0; i < spread->count; i++)
-        TWI_TRY(spread->bands[i].context->backend->finish(spread->bands[i].context));
+    tw_context *members[TWI_MOST_DEVICES];
+    const int count = twi_members(spread->context, members);
+    if (!lies_on(spread, members, count))
+        return lacks_devices(count);
+    for (int i = 0; i < count; i++) /* also those that have no rows of it may still copy some */
+        TWI_TRY(members[i]->backend->finish(members[i]));
     return TW_OK;
 }
 
@@ -310,11 +329,20 @@ static bool is_like(const tw_spread *spread, const tw_context *context, int64_t 
            shape->channels == channels && shape->type == type;
 }
 
+static bool is_made_on(const tw_spread_plan *plan, const tw_spread *dst)
+{
+    bool same = plan->count == dst->count;
+    for (int i = 0; i < plan->count && same; i++)
+        same = plan->duties[i].plan->context == dst->bands[i].context;
+    return same;
+}
+
 static tw_status check_run(const tw_spread_plan *plan, const tw_spread *src, const tw_spread *dst)
 {
     int64_t width = 0;
     int64_t height = 0;
     char text[160];
+    tw_context *members[TWI_MOST_DEVICES];
     if (!plan || !src || !dst)
         return twi_fail(TW_ERROR_ARGUMENT, "%s is NULL", !plan ? "plan" : !src ? "src" : "dst");
     const tw_problem *problem = &plan->problem;
@@ -325,29 +353,31 @@ static tw_status check_run(const tw_spread_plan *plan, const tw_spread *src, con
     if (!is_like(src, plan->context, problem->width, problem->height, problem->channels, problem->type) ||
         !is_like(dst, plan->context, width, height, problem->channels, problem->out_type))
         return twi_fail(TW_ERROR_ARGUMENT, "the images are not those of the plan and its context: %s", text);
-    if (dst->count != plan->count || (src->count != plan->count && problem->op != TW_OP_TRANSPOSE))
-        return twi_fail(TW_ERROR_DEVICE, "the images lie on %d and %d devices, the plan is for %d", src->count,
-                        dst->count, plan->count);
+    const int count = twi_members(plan->context, members);
+    if (!lies_on(src, members, count) || !lies_on(dst, members, count) || !is_made_on(plan, dst))
+        return lacks_devices(count);
     return TW_OK;
 }
 
-/* All that was queued on any of the devices comes before what is queued next. */
-static tw_status meet(const tw_spread_plan *plan, const tw_spread *src)
+/* All that was queued on any of the devices comes before what is queued next: also on those that have no rows of these
+   images, for they may still copy some of a run before. */
+static tw_status meet(const tw_spread_plan *plan)
 {
-    const band *bands = src->bands;
-    for (int i = 0; i < src->count; i++)
-        TWI_TRY(bands[i].context->backend->mark(bands[i].context));
+    tw_context *members[TWI_MOST_DEVICES];
+    const int count = twi_members(plan->context, members);
+    for (int i = 0; i < count; i++)
+        TWI_TRY(members[i]->backend->mark(members[i]));
     for (int i = 0; i < plan->count; i++)
-        for (int j = 0; j < src->count; j++)
-            if (plan->duties[i].plan->context != bands[j].context)
-                TWI_TRY(bands[j].context->backend->await(plan->duties[i].plan->context, bands[j].context));
+        for (int j = 0; j < count; j++)
+            if (plan->duties[i].plan->context != members[j])
+                TWI_TRY(members[j]->backend->await(plan->duties[i].plan->context, members[j]));
     return TW_OK;
 }
 
 tw_status tw_spread_run(tw_spread_plan *plan, const tw_spread *src, const tw_spread *dst)
 {
     TWI_TRY(check_run(plan, src, dst));
-    TWI_TRY(meet(plan, src));
+    TWI_TRY(meet(plan));
     for (int i = 0; i < plan->count; i++)
         TWI_TRY(queue_duty(&plan->duties[i], src, dst, i));
     return TW_OK;
