@@ -90,7 +90,7 @@ static void rows_of_a_result_are_shared_as_well(void **state)
 
 /* ---- Devices that fail ---------------------------------------------------------------------------- */
 
-static tw_status failure = TW_ERROR_DEVICE;
+static tw_status failure;
 
 static tw_status broken_run(tw_plan *plan, const tw_image *src, const tw_image *dst, int64_t first)
 {
@@ -101,6 +101,13 @@ static tw_status broken_run(tw_plan *plan, const tw_image *src, const tw_image *
     return twi_fail(failure, "it has fallen off the bus");
 }
 
+static tw_status broken_prepare(tw_plan *plan)
+{
+    return broken_run(plan, NULL, NULL, 0);
+}
+
+static bool early; /* when plans are made */
+
 /* Runs a box on devices of which those in the set fail. */
 static tw_status run_with_broken(tw_context *context, unsigned broken, picture *dst)
 {
@@ -109,6 +116,7 @@ static tw_status run_with_broken(tw_context *context, unsigned broken, picture *
     picture src = make_picture(50, 20, 1, TW_U8, 0);
     tw_status status = TW_OK;
     bad.run = broken_run;
+    bad.prepare = early ? broken_prepare : bad.prepare;
     fill_random(&src.image, 8);
     context->backend = broken & 1 ? &bad : good;
     for (int i = 0; i < context->other_count; i++)
@@ -121,12 +129,18 @@ static tw_status run_with_broken(tw_context *context, unsigned broken, picture *
     return status;
 }
 
-static void check_failures(void)
+static void check_failures(tw_status status, bool when)
 {
+    failure = status;
+    early = when;
+    tw_spread *spread = NULL;
     picture whole = make_picture(50, 20, 1, TW_U8, 0);
     tw_context *context = open_three(TW_CPU);
     assert_ok(run_with_broken(context, 0, &whole));
     assert_refused(run_with_broken(context, 2, &whole), TW_ERROR_DEVICE, "device 0: it has fallen off the bus");
+    tw_context_destroy(context);
+    context = open_three(TW_CPU);
+    assert_refused(run_with_broken(context, 2, &whole), TW_ERROR_DEVICE, "it has fallen off the bus");
     tw_context_destroy(context);
     for (unsigned broken = 1; broken < 7; broken++) {
         picture rest = make_picture(50, 20, 1, TW_U8, 0);
@@ -139,7 +153,12 @@ static void check_failures(void)
         free_picture(&rest);
     }
     context = open_three(TW_AUTO);
+    assert_ok(tw_spread_create(context, 50, 20, 1, TW_U8, 0, &spread));
+    assert_ok(run_with_broken(context, 2, &whole));
+    assert_refused(tw_spread_put(spread, &whole.image), TW_ERROR_DEVICE, "2 of the context's devices work");
+    tw_spread_destroy(spread);
     assert_refused(run_with_broken(context, 7, &whole), TW_ERROR_DEVICE, "none of the context's devices works");
+    assert_refused(tw_spread_create(context, 50, 20, 1, TW_U8, 0, &spread), TW_ERROR_DEVICE, "0 of the context's");
     assert_refused(run_with_broken(context, 0, &whole), TW_ERROR_DEVICE, "none of the context's devices works");
     tw_context_destroy(context);
     free_picture(&whole);
@@ -148,9 +167,10 @@ static void check_failures(void)
 static void a_failing_device_ends_the_call_or_the_rest_go_on(void **state)
 {
     (void)state;
-    check_failures();
-    failure = TW_ERROR_CUDA; /* what the device's work itself fails with */
-    check_failures();
+    check_failures(TW_ERROR_DEVICE, false);
+    check_failures(TW_ERROR_CUDA, false); /* what the device's work itself fails with */
+    check_failures(TW_ERROR_DEVICE, true);
+    check_failures(TW_ERROR_CUDA, true);
 }
 
 /* ---- Misuse -------------------------------------------------------------------------------------- */

@@ -125,6 +125,12 @@ static tw_status make_share(struct twi_group *group, const tw_problem *problem, 
     return twi_plan_create_one(context, &squares, &group->options, &s->squares);
 }
 
+static bool is_failure_of_device(tw_status status)
+{
+    return status == TW_ERROR_DEVICE ||
+           status == TW_ERROR_CUDA; /* of what it was asked to do: the next would fail too */
+}
+
 /* Rows at the image's ends whose windows reach around it, where they are few beside a share. */
 static void find_seams(const tw_problem *problem, int64_t share_rows, int64_t *above, int64_t *below)
 {
@@ -161,7 +167,12 @@ static tw_status make_shares(tw_plan *plan, tw_context *const *members, int coun
             s->first = i == group->threads && above > 0 ? 0 : length - below;
             s->last = i == group->threads && above > 0 ? above : length;
         }
-        TWI_TRY(make_share(group, problem, members[i < group->threads ? i : 0], s));
+        tw_context *member = members[i < group->threads ? i : 0];
+        const tw_status status = make_share(group, problem, member, s);
+        if (is_failure_of_device(status))
+            member->lost = plan->context->rest_goes_on;
+        if (status != TW_OK)
+            return is_failure_of_device(status) ? TW_ERROR_DEVICE : status;
     }
     plan->variant = group->shares[0].plan->variant;
     return TW_OK;
@@ -189,13 +200,17 @@ static void drop_shares(tw_plan *plan)
 static tw_status share_out(tw_plan *plan)
 {
     tw_context *members[TWI_MOST_DEVICES];
-    const int count = twi_members(plan->context, members);
-    if (count == 0)
-        return twi_fail(TW_ERROR_DEVICE, "none of the context's devices works any more");
-    const tw_status status = make_shares(plan, members, count);
-    if (status != TW_OK) /* all or none: the plan may be run again */
+    for (;;) {
+        const int count = twi_members(plan->context, members);
+        if (count == 0)
+            return twi_fail(TW_ERROR_DEVICE, "none of the context's devices works any more");
+        const tw_status status = make_shares(plan, members, count);
+        if (status == TW_OK)
+            return TW_OK;
         drop_shares(plan);
-    return status;
+        if (twi_members(plan->context, members) == count)
+            return status;
+    }
 }
 
 /* In place a device would find its neighbours' results among the pixels that it reads. */
@@ -310,7 +325,7 @@ static void *work(void *argument)
 {
     share *s = argument;
     s->status = run_share(s);
-    if (s->status == TW_ERROR_CUDA) /* the device failed while working */
+    if (is_failure_of_device(s->status))
         s->status = TW_ERROR_DEVICE;
     if (s->status != TW_OK)
         (void)snprintf(s->message, sizeof s->message, "%s", tw_error_message());

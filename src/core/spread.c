@@ -43,6 +43,13 @@ static tw_memory_kind kind_on(const tw_context *context)
     return context->backend->id == TW_CUDA ? TW_MEMORY_DEVICE : TW_MEMORY_HOST;
 }
 
+static tw_status lacks_devices(int count)
+{
+    return twi_fail(TW_ERROR_DEVICE,
+                    "%d of the context's devices work: too few, or fewer than when the images and the plan were made",
+                    count);
+}
+
 /* ---- Images -------------------------------------------------------------------------------------- */
 
 static tw_status make_band(const tw_spread *spread, band *b)
@@ -70,7 +77,7 @@ tw_status tw_spread_create(tw_context *context, int64_t width, int64_t height, i
                         height, reach);
     TWI_TRY(twi_host_allocate(context, sizeof(tw_spread), &memory));
     const int count = (int)twi_min_i64(twi_members(context, members), height);
-    tw_status status = twi_host_allocate(context, (size_t)count * sizeof(band), &bands);
+    tw_status status = count == 0 ? lacks_devices(0) : twi_host_allocate(context, (size_t)count * sizeof(band), &bands);
     if (status != TW_OK) {
         twi_host_release(context, memory);
         return status;
@@ -143,12 +150,6 @@ static bool lies_on(const tw_spread *spread, tw_context *const *members, int cou
     return true;
 }
 
-static tw_status lacks_devices(int count)
-{
-    return twi_fail(TW_ERROR_DEVICE,
-                    "%d devices work, fewer than when the images or the plan were made: make them anew", count);
-}
-
 /* Between the host and all devices; after what is queued there. */
 static tw_status transfer(const tw_spread *spread, const tw_image *image, bool up)
 {
@@ -217,7 +218,8 @@ tw_status tw_spread_plan_create(tw_context *context, const tw_problem *problem, 
     twi_out_shape(problem, &width, &height);
     TWI_TRY(twi_host_allocate(context, sizeof(tw_spread_plan), &memory));
     const int count = (int)twi_min_i64(twi_members(context, members), height);
-    tw_status status = twi_host_allocate(context, (size_t)count * sizeof(duty), &duties);
+    tw_status status =
+        count == 0 ? lacks_devices(0) : twi_host_allocate(context, (size_t)count * sizeof(duty), &duties);
     if (status != TW_OK) {
         twi_host_release(context, memory);
         return status;
