@@ -88,6 +88,36 @@ static void rows_of_a_result_are_shared_as_well(void **state)
     free_picture(&some);
 }
 
+static bool stop(void *user, double done)
+{
+    (void)done;
+    ++*(int *)user;
+    return false;
+}
+
+static void who_stops_a_call_is_not_asked_again(void **state)
+{
+    tw_context_options options = tw_context_defaults();
+    const tw_box_params params = box_params(3, 3, TW_BORDER_WRAP);
+    picture src = make_picture(40, 60, 1, TW_U8, 0);
+    picture dst = make_picture(40, 60, 1, TW_U8, 0);
+    tw_context *context = NULL;
+    int asked = 0;
+    (void)state;
+    options.backend = TW_CPU;
+    options.devices = three;
+    options.device_count = 3;
+    options.progress = stop;
+    options.progress_user = &asked;
+    fill_random(&src.image, 5);
+    assert_ok(tw_context_create(&options, &context));
+    assert_refused(tw_box(context, &src.image, &dst.image, &params), TW_ERROR_CANCELLED, "stopped");
+    assert_int_equal(asked, 1);
+    tw_context_destroy(context);
+    free_picture(&src);
+    free_picture(&dst);
+}
+
 /* ---- Devices that fail ---------------------------------------------------------------------------- */
 
 static tw_status failure;
@@ -200,6 +230,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(three_devices_give_the_bytes_of_one),
         cmocka_unit_test(rows_of_a_result_are_shared_as_well),
+        cmocka_unit_test(who_stops_a_call_is_not_asked_again),
         cmocka_unit_test(a_failing_device_ends_the_call_or_the_rest_go_on),
         cmocka_unit_test(wrong_lists_of_devices_are_named),
     };

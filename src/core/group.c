@@ -356,7 +356,8 @@ static tw_status run_shares(const struct twi_group *group, const run *r)
         started[i] = i > 0 && i < group->threads && pthread_create(&threads[i], NULL, work, &group->shares[i]) == 0;
     }
     for (int i = 0; i < group->count; i++)
-        if (!started[i]) /* also those that the system has no thread for */
+        /* also those that the system has no thread for; seams have no use after a failure */
+        if (!started[i] && (i < group->threads || group->shares[0].status == TW_OK))
             (void)work(&group->shares[i]);
     for (int i = 0; i < group->count; i++)
         if (started[i])
