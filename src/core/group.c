@@ -152,10 +152,11 @@ static tw_status make_shares(tw_plan *plan, tw_context *const *members, int coun
     int64_t below = 0;
     group->threads = (int)twi_min_i64(count, length);
     find_seams(problem, length / count, &above, &below);
-    group->count = group->threads + (above > 0) + (below > 0);
-    TWI_TRY(twi_host_allocate(plan->context, (size_t)group->count * sizeof(share), &memory));
-    memset(memory, 0, (size_t)group->count * sizeof(share));
+    const int shares = group->threads + (above > 0) + (below > 0);
+    TWI_TRY(twi_host_allocate(plan->context, (size_t)shares * sizeof(share), &memory));
+    memset(memory, 0, (size_t)shares * sizeof(share));
     group->shares = memory;
+    group->count = shares;
     if (is_tally(problem))
         TWI_TRY(tw_tally_create(plan->context, problem, &group->tally));
     for (int i = 0; i < group->count; i++) {
@@ -170,7 +171,7 @@ static tw_status make_shares(tw_plan *plan, tw_context *const *members, int coun
         tw_context *member = members[i < group->threads ? i : 0];
         const tw_status status = make_share(group, problem, member, s);
         if (is_failure_of_device(status))
-            member->lost = plan->context->rest_goes_on;
+            member->lost = plan->context->rest_goes_on; /* NOLINT: there are as many members as threads */
         if (status != TW_OK)
             return is_failure_of_device(status) ? TW_ERROR_DEVICE : status;
     }
@@ -181,7 +182,7 @@ static tw_status make_shares(tw_plan *plan, tw_context *const *members, int coun
 static void drop_shares(tw_plan *plan)
 {
     struct twi_group *group = plan->group;
-    for (int i = 0; group->shares && i < group->count; i++) {
+    for (int i = 0; i < group->count; i++) {
         share *s = &group->shares[i];
         if (!s->plan)
             continue;
@@ -194,12 +195,13 @@ static void drop_shares(tw_plan *plan)
     twi_host_release(plan->context, group->shares);
     group->tally = NULL;
     group->shares = NULL;
+    group->count = 0;
 }
 
 /* On the devices that work. Where it fails there are no shares. */
 static tw_status share_out(tw_plan *plan)
 {
-    tw_context *members[TWI_MOST_DEVICES];
+    tw_context *members[TWI_MOST_DEVICES] = {NULL};
     for (;;) {
         const int count = twi_members(plan->context, members);
         if (count == 0)
@@ -414,7 +416,7 @@ tw_status twi_group_run(tw_plan *plan, const tw_image *src, const tw_image *dst,
         copy_rows(src, &source);
     }
     for (;;) {
-        if (!plan->group->shares) /* devices failed, in this run or one before */
+        if (plan->group->count == 0) /* devices failed, in this run or one before */
             TWI_TRY(share_out(plan));
         run r = {&source, dst, first, false};
         const tw_status status = plan->group->tally ? run_tally(plan->group, &r) : run_shares(plan->group, &r);

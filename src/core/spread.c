@@ -78,7 +78,7 @@ tw_status tw_spread_create(tw_context *context, int64_t width, int64_t height, i
     TWI_TRY(twi_host_allocate(context, sizeof(tw_spread), &memory));
     const int count = (int)twi_min_i64(twi_members(context, members), height);
     tw_status status = count == 0 ? lacks_devices(0) : twi_host_allocate(context, (size_t)count * sizeof(band), &bands);
-    if (status != TW_OK) {
+    if (!bands) {
         twi_host_release(context, memory);
         return status;
     }
@@ -220,7 +220,7 @@ tw_status tw_spread_plan_create(tw_context *context, const tw_problem *problem, 
     const int count = (int)twi_min_i64(twi_members(context, members), height);
     tw_status status =
         count == 0 ? lacks_devices(0) : twi_host_allocate(context, (size_t)count * sizeof(duty), &duties);
-    if (status != TW_OK) {
+    if (!duties) {
         twi_host_release(context, memory);
         return status;
     }
@@ -254,9 +254,10 @@ void tw_spread_plan_destroy(tw_spread_plan *plan)
 
 /* ---- Runs ---------------------------------------------------------------------------------------- */
 
-/* Queues copies of some rows of the image to `to`, from those that own them; `own`: not from this one. */
+/* Queues copies of some rows of the image to `to`, from those that own them; `skip`: the band that has its own already,
+ * -1 for none. */
 static tw_status bring_rows(const tw_spread *src, const tw_context *context, const tw_region *read, const tw_image *to,
-                            const band *own)
+                            int skip)
 {
     for (int i = 0; i < src->count; i++) {
         const band *owner = &src->bands[i];
@@ -265,7 +266,7 @@ static tw_status bring_rows(const tw_spread *src, const tw_context *context, con
         const tw_image rows = own_rows(src, owner);
         tw_image from;
         tw_image place;
-        if (first >= last || owner == own)
+        if (first >= last || i == skip)
             continue;
         TWI_TRY(tw_image_view(&rows, read->x, first - owner->first, read->width, last - first, &from));
         TWI_TRY(tw_image_view(to, 0, first - read->y, read->width, last - first, &place));
@@ -287,9 +288,10 @@ static int64_t place_of(const tw_part *part, const band *b)
     return -1;
 }
 
-/* The band with the rows around it that the part has. */
-static tw_status surround(const tw_spread *src, const duty *d, const band *b, tw_image *source)
+/* Band `own` with the rows around it that the part has. */
+static tw_status surround(const tw_spread *src, const duty *d, int own, tw_image *source)
 {
+    const band *b = &src->bands[own];
     const int64_t above = place_of(&d->part, b);
     const int64_t below = d->part.problem.height - above - (b->last - b->first);
     int64_t y = 0;
@@ -305,7 +307,7 @@ static tw_status surround(const tw_spread *src, const duty *d, const band *b, tw
         const tw_region *read = &d->part.reads[i];
         tw_image rows;
         TWI_TRY(tw_image_view(source, 0, y, source->width, read->height, &rows));
-        TWI_TRY(bring_rows(src, b->context, read, &rows, y <= above && above < y + read->height ? b : NULL));
+        TWI_TRY(bring_rows(src, b->context, read, &rows, y <= above && above < y + read->height ? own : -1));
         y += read->height;
     }
     return TW_OK;
@@ -313,13 +315,12 @@ static tw_status surround(const tw_spread *src, const duty *d, const band *b, tw
 
 static tw_status queue_duty(const duty *d, const tw_spread *src, const tw_spread *dst, int i)
 {
-    const band *b = &src->bands[i];
     const tw_image rows = own_rows(dst, &dst->bands[i]);
     tw_image source = d->gathered;
     if (source.data)
-        TWI_TRY(bring_rows(src, d->plan->context, &d->part.reads[0], &source, NULL));
+        TWI_TRY(bring_rows(src, d->plan->context, &d->part.reads[0], &source, -1));
     else
-        TWI_TRY(surround(src, d, b, &source));
+        TWI_TRY(surround(src, d, i, &source));
     return d->plan->context->backend->queue_run(d->plan, &source, &rows, d->part.first);
 }
 
