@@ -146,7 +146,7 @@ static void add_record(tw_tally *tally, total *t, const twi_stats *record)
     const bool first = tally->row == 0;
     const int64_t lowest = key_of(record->min);
     const int64_t highest = key_of(record->max);
-    t->exact += ((twi_i128)record->sum_high << 64) | record->sum_low;
+    t->exact += record->sum_high * ((twi_i128)1 << 64) + record->sum_low;
     twi_sequence_add(&t->values, 0, record->sum);
     t->stats.count_nonzero += record->count_nonzero;
     if (first || lowest < t->lowest) {
