@@ -88,7 +88,7 @@ static tw_status open_message(list *l, int peer, bool send, int64_t row, message
         return TW_OK;
     }
     const int tag = same ? last->tag + 1 : 0;
-    if (!grow((void **)&l->messages, &l->message_room, l->message_count, sizeof *l->messages))
+    if (!grow((void **)&l->messages, &l->message_room, l->message_count, sizeof *l->messages) || !l->messages)
         return no_memory();
     *result = &l->messages[l->message_count++];
     **result = (message){.peer = peer, .tag = tag, .send = send, .first = l->block_count};

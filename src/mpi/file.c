@@ -41,6 +41,8 @@ tw_status twi_file_open(const tw_mpi *mpi, const tw_mpi_file *file, bool write, 
     if (!file || !file->path || file->offset < 0)
         status = twi_mpi_fail(TW_ERROR_ARGUMENT, "file: a path and an offset of 0 or more are needed");
     TWI_MPI_TRY(twi_mpi_agree(mpi, status));
+    if (!file)
+        return status;
     const int code = MPI_File_open(mpi->communicator, file->path, write ? MPI_MODE_WRONLY : MPI_MODE_RDONLY,
                                    MPI_INFO_NULL, &result->handle);
     TWI_MPI_TRY(twi_mpi_agree(mpi, code == MPI_SUCCESS ? TW_OK : failed(file, "opened", code)));

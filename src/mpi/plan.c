@@ -77,13 +77,13 @@ tw_status tw_mpi_plan_create(tw_mpi *mpi, const tw_problem *problem, tw_mpi_plan
     *result = NULL;
     tw_mpi_plan *plan = calloc(1, sizeof *plan);
     tw_status status = plan ? TW_OK : twi_mpi_fail(TW_ERROR_MEMORY, "out of memory: a plan was refused");
-    if (status == TW_OK) {
+    if (plan) {
         *plan = (tw_mpi_plan){.mpi = mpi, .problem = *problem, .ways = twi_ways_of(problem)};
         status = twi_mpi_core(tw_problem_size(problem, &plan->out_width, &plan->out_height));
     }
     if (status == TW_OK && problem->memory != TW_HOST)
         status = twi_mpi_fail(TW_ERROR_ARGUMENT, "a problem on a device: the ranks' images are in host memory");
-    if (status == TW_OK)
+    if (plan && status == TW_OK)
         status = plan->ways->prepare(plan);
     status = twi_mpi_agree(mpi, status);
     if (status != TW_OK) {

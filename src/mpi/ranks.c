@@ -22,7 +22,7 @@ tw_status twi_mpi_fail(tw_status status, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    (void)vsnprintf(message, sizeof message, format, arguments);
+    (void)vsnprintf(message, sizeof message, format, arguments); /* NOLINT: va_start() is the line above */
     va_end(arguments);
     return status;
 }
@@ -105,7 +105,7 @@ tw_status tw_mpi_create(MPI_Comm communicator, const tw_context_options *options
         status = twi_mpi_core(tw_context_create(&placed, &outline.context));
     outline.device = placed.device;
     status = twi_mpi_agree(&outline, status);
-    if (status != TW_OK) {
+    if (status != TW_OK || !mpi) {
         tw_context_destroy(outline.context);
         (void)MPI_Comm_free(&outline.communicator);
         free(mpi);
