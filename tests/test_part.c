@@ -3,16 +3,6 @@
 
 enum { WIDTH = 9, HEIGHT = 11 };
 
-static tw_context *cpu_context(void)
-{
-    tw_context_options options = tw_context_defaults();
-    tw_context *context = NULL;
-    options.backend = TW_CPU;
-    options.threads = 2;
-    assert_ok(tw_context_create(&options, &context));
-    return context;
-}
-
 /* Makes rows first ... last-1 of dst from a copy of the part's regions. */
 static void run_part(tw_context *context, const tw_problem *problem, int64_t first, int64_t last, const tw_image *src,
                      const tw_image *dst)
@@ -63,7 +53,7 @@ static void compare_bands(tw_context *context, const tw_problem *problem, const 
 static void a_band_is_the_same_rows_of_the_whole(void **state)
 {
     static const tw_window windows[] = {{3, 3, 1, 1}, {2, 6, 0, 5}, {5, 6, 4, 0}, {1, 11, 0, 5}, {3, 31, 1, 12}};
-    tw_context *context = cpu_context();
+    tw_context *context = context_on_cpu();
     picture src = make_picture(WIDTH, HEIGHT, 2, TW_U8, 5);
     picture dst = make_picture(WIDTH, HEIGHT, 2, TW_U8, 0);
     (void)state;
@@ -85,7 +75,7 @@ static void a_band_is_the_same_rows_of_the_whole(void **state)
 
 static void a_band_of_a_turn_is_made_of_columns_or_rows(void **state)
 {
-    tw_context *context = cpu_context();
+    tw_context *context = context_on_cpu();
     picture src = make_picture(WIDTH, HEIGHT, 3, TW_U16, 2);
     (void)state;
     fill_random(&src.image, 6);
@@ -125,7 +115,7 @@ static void a_part_reads_no_more_than_its_windows_do(void **state)
 
 static void misuse_is_named(void **state)
 {
-    tw_context *context = cpu_context();
+    tw_context *context = context_on_cpu();
     picture src = make_picture(WIDTH, HEIGHT, 1, TW_U8, 0);
     picture dst = make_picture(WIDTH, HEIGHT, 1, TW_U8, 0);
     picture turned = make_picture(HEIGHT, WIDTH, 1, TW_U8, 0);

@@ -5,16 +5,6 @@
 
 enum { WIDTH = 4321, HEIGHT = 37 };
 
-static tw_context *cpu_context(void)
-{
-    tw_context_options options = tw_context_defaults();
-    tw_context *context = NULL;
-    options.backend = TW_CPU;
-    options.threads = 2;
-    assert_ok(tw_context_create(&options, &context));
-    return context;
-}
-
 /* Adds all rows, in bands of that height, as often as they are wanted. */
 static void add_all(tw_tally *tally, const tw_image *src, int64_t rows)
 {
@@ -49,7 +39,7 @@ static void compare(tw_context *context, const tw_problem *problem, const tw_ima
 
 static void figures_of_bands_are_those_of_the_whole(void **state)
 {
-    tw_context *context = cpu_context();
+    tw_context *context = context_on_cpu();
     (void)state;
     for (int type = 0; type < TW_TYPE_COUNT; type++) {
         picture src = make_picture(WIDTH, HEIGHT, 3, (tw_type)type, 0);
@@ -73,7 +63,7 @@ static void figures_of_bands_are_those_of_the_whole(void **state)
 /* More rows than a leaf of the sums has values. */
 static void a_tall_image_has_several_leaves(void **state)
 {
-    tw_context *context = cpu_context();
+    tw_context *context = context_on_cpu();
     picture src = make_picture(3, 9001, 1, TW_F32, 0);
     picture record = make_picture(1, 1, 1, TW_STATS, 0);
     tw_problem problem;
@@ -89,7 +79,7 @@ static void a_tall_image_has_several_leaves(void **state)
 
 static void histograms_of_bands_are_that_of_the_whole(void **state)
 {
-    tw_context *context = cpu_context();
+    tw_context *context = context_on_cpu();
     (void)state;
     for (int type = TW_U8; type <= TW_U16; type++) {
         const int64_t entries = type == TW_U8 ? 256 : 65536;
@@ -107,7 +97,7 @@ static void histograms_of_bands_are_that_of_the_whole(void **state)
 
 static void misuse_is_named(void **state)
 {
-    tw_context *context = cpu_context();
+    tw_context *context = context_on_cpu();
     picture src = make_picture(20, 10, 1, TW_U8, 0);
     picture wide = make_picture(21, 10, 1, TW_U8, 0);
     picture record = make_picture(1, 1, 1, TW_STATS, 0);

@@ -5,16 +5,6 @@
 #include "core/wisdom.h"
 #include "testing.h"
 
-static tw_context *cpu_context(void)
-{
-    tw_context_options options = tw_context_defaults();
-    tw_context *context = NULL;
-    options.backend = TW_CPU;
-    options.threads = 2;
-    assert_ok(tw_context_create(&options, &context));
-    return context;
-}
-
 static tw_problem mean_of(int64_t width, int64_t height, tw_type type, int32_t window)
 {
     const tw_image src = {(void *)(uintptr_t)256, width, height, 8 * width, 1, type, TW_HOST};
@@ -84,8 +74,8 @@ static void claim(tw_context *context, const tw_problem *problem, const char *va
 
 static void what_is_measured_is_exported_and_imported(void **state)
 {
-    tw_context *context = cpu_context();
-    tw_context *other = cpu_context();
+    tw_context *context = context_on_cpu();
+    tw_context *other = context_on_cpu();
     const tw_problem problem = mean_of(200, 100, TW_U8, 5);
     tw_timing timings[16];
     size_t count = 0;
@@ -122,7 +112,7 @@ static void what_is_measured_is_exported_and_imported(void **state)
 
 static void a_plan_that_measures_remembers(void **state)
 {
-    tw_context *context = cpu_context();
+    tw_context *context = context_on_cpu();
     const tw_problem problem = mean_of(120, 90, TW_F32, 3);
     tw_plan_options options = {.planning = TW_PLAN_MEASURE};
     tw_plan *plan = NULL;
@@ -141,7 +131,7 @@ static void a_plan_that_measures_remembers(void **state)
 
 static void an_entry_serves_its_class_and_sizes_near_it(void **state)
 {
-    tw_context *context = cpu_context();
+    tw_context *context = context_on_cpu();
     tw_problem problem = mean_of(400, 300, TW_U8, 3);
     char line[600];
     char more[600];
@@ -179,7 +169,7 @@ static void an_entry_serves_its_class_and_sizes_near_it(void **state)
 
 static void what_does_not_apply_leaves_the_estimate(void **state)
 {
-    tw_context *context = cpu_context();
+    tw_context *context = context_on_cpu();
     const tw_problem problem = mean_of(64, 48, TW_U8, 3);
     char estimated[64];
     char line[600];
@@ -213,7 +203,7 @@ static void what_does_not_apply_leaves_the_estimate(void **state)
 static void the_bytes_do_not_depend_on_it(void **state)
 {
     static const char *const variants[] = {"reference", "c", "avx2", "avx512"};
-    tw_context *context = cpu_context();
+    tw_context *context = context_on_cpu();
     const tw_problem problem = mean_of(150, 70, TW_F32, 7);
     const tw_box_params params = {problem.window, problem.border, problem.rounding};
     picture src = make_picture(150, 70, 1, TW_F32, 4);
@@ -235,7 +225,7 @@ static void the_bytes_do_not_depend_on_it(void **state)
 
 static void a_damaged_text_is_refused_whole(void **state)
 {
-    tw_context *context = cpu_context();
+    tw_context *context = context_on_cpu();
     const tw_problem problem = mean_of(64, 48, TW_U8, 3);
     char line[600];
     char sound[800];
@@ -281,7 +271,7 @@ static void lines_that_are_no_entries_are_refused(void **state)
         "c\t4x4\tbox\tcp\x01u\n",
         "c\t4x4\tbox\tcp\xc3\xbcu\n",
     };
-    tw_context *context = cpu_context();
+    tw_context *context = context_on_cpu();
     char text[800];
     (void)state;
     for (size_t i = 0; i < COUNT(lines); i++)
@@ -292,7 +282,7 @@ static void lines_that_are_no_entries_are_refused(void **state)
 
 static void another_version_is_told_apart_from_damage(void **state)
 {
-    tw_context *context = cpu_context();
+    tw_context *context = context_on_cpu();
     char text[800];
     (void)state;
     assert_refused(tw_wisdom_import(context, text, sealed(text, sizeof text, "0.0.9", "", 0)), TW_ERROR_UNSUPPORTED,
@@ -304,7 +294,7 @@ static void another_version_is_told_apart_from_damage(void **state)
 
 static void the_oldest_of_too_many_entries_goes(void **state)
 {
-    tw_context *context = cpu_context();
+    tw_context *context = context_on_cpu();
     const size_t room = 4096 * 64;
     char *lines = malloc(room);
     char *text = malloc(room + 200);
@@ -333,7 +323,7 @@ static void the_oldest_of_too_many_entries_goes(void **state)
 
 static void tuning_wants_arguments_and_leaves_no_progress(void **state)
 {
-    tw_context *context = cpu_context();
+    tw_context *context = context_on_cpu();
     tw_problem problem = mean_of(64, 48, TW_U8, 3);
     (void)state;
     assert_refused(tw_tune(NULL, &problem, NULL, 0, NULL), TW_ERROR_ARGUMENT, "context");
@@ -359,7 +349,7 @@ static bool stop_at(void *user, double done)
 /* A billion rows of a byte, each with a pitch of 256: a part stands for them. */
 static void a_narrow_image_takes_no_more_memory(void **state)
 {
-    tw_context *context = cpu_context();
+    tw_context *context = context_on_cpu();
     const tw_problem problem = mean_of(1, 1000000000, TW_U8, 1);
     (void)state;
     assert_ok(tw_tune(context, &problem, NULL, 0, NULL));

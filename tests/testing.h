@@ -38,6 +38,17 @@ typedef struct picture {
 
 enum { GUARD = 64, GUARD_BYTE = 0xa5 };
 
+/* A context on the CPU, of two threads. */
+static inline tw_context *context_on_cpu(void)
+{
+    tw_context_options options = tw_context_defaults();
+    tw_context *context = NULL;
+    options.backend = TW_CPU;
+    options.threads = 2;
+    assert_ok(tw_context_create(&options, &context));
+    return context;
+}
+
 static inline picture make_picture(int64_t width, int64_t height, int channels, tw_type type, int64_t gap)
 {
     const int64_t pitch = width * channels * (int64_t)tw_type_size(type) + gap;

@@ -15,8 +15,9 @@ typedef struct share {
     tw_plan *plan;
     tw_plan *squares; /* figures of a whole image: the second look */
     tw_part part;
-    int64_t
-        first; /* rows of the result that it makes; of records that are added up, rows of the source; else columns */
+    /* rows of the result that it makes; of records that are added up, rows of the source; of those of columns, columns
+     */
+    int64_t first;
     int64_t last;
     tw_image gathered; /* its source, where that is no rectangle of the image */
     tw_image found;    /* records that are added up */
@@ -51,12 +52,6 @@ static bool is_tally(const tw_problem *problem)
 static bool is_columns(const tw_problem *problem)
 {
     return problem->op == TW_OP_REDUCE && problem->axis == TW_AXIS_Y;
-}
-
-static bool wants_squares(const tw_problem *problem)
-{
-    return problem->op == TW_OP_REDUCE && problem->axis == TW_AXIS_ALL &&
-           problem->figures & (TW_FIGURE_VAR | TW_FIGURE_STD);
 }
 
 int twi_members(tw_context *context, tw_context *members[TWI_MOST_DEVICES])
@@ -118,17 +113,17 @@ static tw_status make_share(struct twi_group *group, const tw_problem *problem, 
         return TW_OK;
     twi_out_shape(part, &width, &height);
     TWI_TRY(tw_image_create(context, width, height, part->channels, part->out_type, TW_MEMORY_HOST, &s->found));
-    if (!wants_squares(problem))
+    if (!twi_looks_twice(problem))
         return TW_OK;
     tw_problem squares = *part;
     squares.figures = TW_FIGURE_SQUARES;
     return twi_plan_create_one(context, &squares, &group->options, &s->squares);
 }
 
+/* A call of CUDA's that fails leaves a device on which the next would fail, too. */
 static bool is_failure_of_device(tw_status status)
 {
-    return status == TW_ERROR_DEVICE ||
-           status == TW_ERROR_CUDA; /* of what it was asked to do: the next would fail too */
+    return status == TW_ERROR_DEVICE || status == TW_ERROR_CUDA;
 }
 
 /* Rows at the image's ends whose windows reach around it, where they are few beside a share. */

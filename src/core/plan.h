@@ -182,6 +182,8 @@ tw_status twi_run_kept(tw_context *context, const tw_problem *problem, const tw_
 tw_status twi_plan_create_one(tw_context *context, const tw_problem *problem, const tw_plan_options *options,
                               tw_plan **plan);
 
+/* Whether a tally wants all rows twice: for the squares about the means. */
+bool twi_looks_twice(const tw_problem *problem);
 /* A tally begins anew. */
 void twi_tally_clear(tw_tally *tally);
 

@@ -27,9 +27,9 @@ struct tw_tally {
     tw_image found;   /* what it makes */
 };
 
-static bool wants_squares(const tw_tally *tally)
+bool twi_looks_twice(const tw_problem *problem)
 {
-    return tally->problem.op == TW_OP_REDUCE && tally->problem.figures & (TW_FIGURE_VAR | TW_FIGURE_STD);
+    return problem->op == TW_OP_REDUCE && problem->figures & (TW_FIGURE_VAR | TW_FIGURE_STD);
 }
 
 /* Elements of a histogram. */
@@ -172,7 +172,7 @@ static void close_look(tw_tally *tally)
         else
             t->stats.sum = sum;
     }
-    if (wants_squares(tally) && !tally->again) {
+    if (twi_looks_twice(&tally->problem) && !tally->again) {
         tally->again = true;
         tally->row = 0;
     }
