@@ -55,28 +55,16 @@ void twi_source_close(twi_source *source)
     source->fd = -1;
 }
 
-/* read() until `count` bytes, the end, or an error. */
-static size_t read_fully(twi_source *source, uint8_t *bytes, size_t count)
-{
-    size_t done = 0;
-    while (done < count && source->error == 0) {
-        const ssize_t got = read(source->fd, bytes + done, count - done);
-        if (got == 0)
-            break;
-        if (got > 0)
-            done += (size_t)got;
-        else if (errno != EINTR)
-            source->error = errno;
-    }
-    return done;
-}
+enum { WHERE_IT_STANDS = -1 };
 
-/* The bytes of a file of known size at `offset`. */
-static size_t read_there(twi_source *source, uint64_t offset, uint8_t *bytes, size_t count)
+/* Reads until `count` bytes, the end, or an error: from `offset` of a file on, or where the descriptor stands. */
+static size_t read_fully(twi_source *source, off_t offset, uint8_t *bytes, size_t count)
 {
     size_t done = 0;
     while (done < count && source->error == 0) {
-        const ssize_t got = pread(source->fd, bytes + done, count - done, source->base + (off_t)(offset + done));
+        const ssize_t got = offset == WHERE_IT_STANDS
+                                ? read(source->fd, bytes + done, count - done)
+                                : pread(source->fd, bytes + done, count - done, offset + (off_t)done);
         if (got == 0)
             break;
         if (got > 0)
@@ -91,7 +79,7 @@ static size_t read_there(twi_source *source, uint64_t offset, uint8_t *bytes, si
 static size_t load(twi_source *source, uint8_t *bytes, size_t count)
 {
     if (source->size == TWI_UNKNOWN_SIZE)
-        return read_fully(source, bytes, count);
+        return read_fully(source, WHERE_IT_STANDS, bytes, count);
     return twi_source_read_at(source, source->position, bytes, count);
 }
 
@@ -175,7 +163,7 @@ twi_io_status twi_source_spool(twi_source *source, uint64_t most)
             return twi_io_fail(TWI_IO_MEMORY, source->name,
                                "a pipe of more than %zu bytes: this format needs it in memory; use a file", room);
         source->owned = larger;
-        size += read_fully(source, larger + room, room);
+        size += read_fully(source, WHERE_IT_STANDS, larger + room, room);
         room *= 2;
     }
     if (source->error != 0)
@@ -193,7 +181,7 @@ size_t twi_source_read_at(twi_source *source, uint64_t offset, void *bytes, size
     if (count > source->size - offset)
         count = (size_t)(source->size - offset);
     if (!source->memory)
-        return read_there(source, offset, bytes, count);
+        return read_fully(source, source->base + (off_t)offset, bytes, count);
     memcpy(bytes, source->memory + offset, count);
     return count;
 }
