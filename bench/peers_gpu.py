@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """The filters of NPP, CuPy and PyTorch (cuDNN) on the GPU, and tilewise's on the same work in the same run.
 
-    python3 bench/peers_gpu.py TILEWISE [--side N] [--list] [PROBLEM...]
+    python3 bench/peers_gpu.py TILEWISE [--side N] [--by WORDS] [--list] [PROBLEM...]
 
 TILEWISE is the command. Images of N x N (16384) pixels, random, on the device; the border is replicate. A problem is a name
-from --list, or the beginning of names; without one, all of them, which takes some minutes. Each peer's result on a small
-image is compared with that of tilewise; what a peer lacks is said in its line. The copy has as many bytes as the problem's
-images, by CuPy beside peers and by tilewise beside its variants. PyTorch has no filters of bytes: it gets f32 or f16,
-converted before the clock runs.
+from --list, or the beginning of names; without one, all of them, which takes some minutes. WORDS, separated by commas, choose
+the variants and peers in whose names they are. Each peer's result on a small image is compared with that of tilewise; what a
+peer lacks is said in its line. The copy has as many bytes as the problem's images, by CuPy beside peers and by tilewise
+beside its variants. PyTorch has no filters of bytes: it gets f32 or f16, converted before the clock runs.
 """
 import argparse
 import json
@@ -214,6 +214,14 @@ class Problem:
         self.dst = numpy.dtype(dst or src)
         self.mask = mask
 
+    def choose(self, words):
+        """Leaves the variants and peers with one of the words in their names."""
+        def chosen(name):
+            return any(word in name for word in words)
+
+        self.variants = ",".join(filter(chosen, self.variants.split(",")))
+        self.peers = {name: peer for name, peer in self.peers.items() if chosen(name)}
+
     def options(self, folder):
         """The options, with a mask in a file."""
         options = self.command[1:] + ["--border", "replicate", "--device", "cuda"]
@@ -349,6 +357,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tilewise")
     parser.add_argument("--side", type=int, default=16384)
+    parser.add_argument("--by", metavar="WORDS")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("problems", nargs="*")
     arguments = parser.parse_args()
@@ -357,6 +366,11 @@ def main():
     if arguments.list or not chosen:
         print("\n".join(problem.name for problem in PROBLEMS))
         sys.exit(not arguments.list)
+    for problem in chosen:
+        if arguments.by:
+            problem.choose(arguments.by.split(","))
+        if not problem.variants:
+            parser.error(f"--by {arguments.by} leaves no variant of {problem.name}: peers are compared with one")
     if torch:
         torch.backends.cudnn.allow_tf32 = False
         torch.backends.cudnn.benchmark = True
