@@ -360,7 +360,7 @@ def main():
     parser.add_argument("--by", metavar="WORDS")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("problems", nargs="*")
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     names = arguments.problems or [""]
     chosen = [problem for name in names for problem in PROBLEMS if problem.name.startswith(name)]
     if arguments.list or not chosen:
