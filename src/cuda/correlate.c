@@ -55,6 +55,15 @@ int twi_cuda_sum_of(const tw_problem *problem)
     return highest + (int64_t)fabs(problem->offset) <= INT64_MAX ? TWI_CUDA_SUM_I64 : TWI_CUDA_SUM_I128;
 }
 
+int twi_cuda_fast_sum_of(const tw_context *context, const tw_problem *problem)
+{
+    enum { I64_RATIO = 4 }; /* as f64_ratio, of products that are added in 64 bits */
+    const int64_t highest_exact = (int64_t)1 << 53;
+    const int sum = twi_cuda_sum_of(problem);
+    const bool faster = context && twi_cuda_state_of(context)->f64_ratio < I64_RATIO;
+    return sum == TWI_CUDA_SUM_I64 && faster && highest_sum(problem) <= highest_exact ? TWI_CUDA_SUM_F64 : sum;
+}
+
 twi_cuda_scale twi_cuda_scale_of(const tw_problem *problem, int sum)
 {
     const bool exact = sum != TWI_CUDA_SUM_F32 && sum != TWI_CUDA_SUM_F64;

@@ -19,9 +19,9 @@ static int64_t shared_of(const layout *l, int64_t rows)
     return VECTOR * (rows * l->mask_pitch + (TWI_CUDA_BLOCKED_HEIGHT + rows - 1) * l->pitch);
 }
 
-static layout lay_out(const tw_problem *problem)
+static layout lay_out(const tw_context *context, const tw_problem *problem)
 {
-    const int sum = twi_cuda_sum_of(problem);
+    const int sum = twi_cuda_fast_sum_of(context, problem);
     const int64_t lanes = VECTOR / (int64_t)twi_cuda_value_size(sum);
     const int64_t width = problem->window.width;
     const int64_t height = problem->window.height;
@@ -42,16 +42,16 @@ static layout lay_out(const tw_problem *problem)
     return l;
 }
 
-static const void *kernel_of(const tw_problem *problem)
+static const void *kernel_of(const tw_context *context, const tw_problem *problem)
 {
-    return twi_cuda_correlate_blocked_kernels[problem->type][twi_cuda_sum_of(problem)];
+    return twi_cuda_correlate_blocked_kernels[problem->type][twi_cuda_fast_sum_of(context, problem)];
 }
 
 static const char *refuses_blocked(const tw_context *context, const tw_problem *problem)
 {
-    if (!kernel_of(problem))
+    if (!kernel_of(context, problem))
         return "it has no sums of 128 bits";
-    if (context && lay_out(problem).shared > (int64_t)twi_cuda_state_of(context)->shared_limit)
+    if (context && lay_out(context, problem).shared > (int64_t)twi_cuda_state_of(context)->shared_limit)
         return "the rows that such a window reads do not fit in the device's shared memory";
     return NULL;
 }
@@ -67,22 +67,22 @@ static double cost_blocked(const tw_context *context, const tw_problem *problem)
     const double columns = (double)twi_round_up(problem->width, TWI_CUDA_BLOCKED_WIDTH);
     const double rows = (double)twi_round_up(problem->height, TWI_CUDA_BLOCKED_HEIGHT);
     const double taps = (double)problem->window.width * problem->window.height;
-    (void)context;
-    return 8000 + columns * rows * problem->channels * (0.004 + taps * product[twi_cuda_sum_of(problem)]);
+    const int sum = twi_cuda_fast_sum_of(context, problem);
+    return 8000 + columns * rows * problem->channels * (0.004 + taps * product[sum]);
 }
 
 static tw_status prepare_blocked(tw_plan *plan)
 {
     const tw_problem *problem = &plan->problem;
     const int64_t taps = (int64_t)problem->window.width * problem->window.height;
-    const int sum = twi_cuda_sum_of(problem);
+    const int sum = twi_cuda_fast_sum_of(plan->context, problem);
     const size_t size = twi_cuda_value_size(sum);
-    const layout l = lay_out(problem);
+    const layout l = lay_out(plan->context, problem);
     const size_t row = (size_t)problem->window.width * size;
     const size_t pitch = (size_t)l.mask_pitch * VECTOR;
     const size_t bytes = pitch * (size_t)problem->window.height;
     void *memory = NULL;
-    TWI_TRY(twi_cuda_load_kernel(plan, kernel_of(problem), (size_t)l.shared));
+    TWI_TRY(twi_cuda_load_kernel(plan, kernel_of(plan->context, problem), (size_t)l.shared));
     TWI_TRY(twi_plan_scratch(plan, bytes));
     TWI_TRY(twi_host_allocate(plan->context, bytes + (size_t)taps * size, &memory));
     char *const padded = memory;
@@ -99,7 +99,7 @@ static tw_status prepare_blocked(tw_plan *plan)
 static tw_status run_blocked(const tw_plan *plan, const twi_job *job)
 {
     const tw_problem *problem = &plan->problem;
-    const layout l = lay_out(problem);
+    const layout l = lay_out(plan->context, problem);
     const twi_cuda_shape shape = {
         .block_width = 32,
         .block_height = TWI_CUDA_BLOCKED_WARPS,
@@ -116,7 +116,7 @@ static tw_status run_blocked(const tw_plan *plan, const twi_job *job)
         .shift = (int32_t)l.shift,
         .rows = (int32_t)l.rows,
     };
-    return twi_cuda_launch(kernel_of(problem), &shape, &argument, problem->width * problem->channels,
+    return twi_cuda_launch(kernel_of(plan->context, problem), &shape, &argument, problem->width * problem->channels,
                            &argument.box.left, &argument.box.first, job->last, job->stream);
 }
 

@@ -7,6 +7,9 @@
  * The 8 threads whose vectors are read together lie one below the other, in rows that are an odd number of vectors
  * long: no two of them meet in a bank. So that a mask's row ends with a whole vector, `shift` values precede it that
  * do not count, and as many each row of values. An output takes its taps in row-major order.
+ *
+ * A product that is added in 64 bits takes more than twice as long as one in f64, on devices made for that: there
+ * integer sums beyond 32 bits are made in f64, as long as it holds them (twi_cuda_fast_sum_of()).
  */
 #include "cuda/sum.cuh"
 
@@ -102,11 +105,23 @@ static __device__ __forceinline__ void fill_rows(const twi_cuda_box &box, Value 
             tile[j * pitch + i] = (Value)twi_read<T>(box, left + i, y + j, channel);
 }
 
+/* What a sum made in S is: in f64, but for pixels of f64, an integer below 2^53. */
+template <typename T, typename S> struct sum_in {
+    typedef S Type;
+};
+template <typename T> struct sum_in<T, double> {
+    typedef int64_t Type;
+};
+template <> struct sum_in<double, double> {
+    typedef double Type;
+};
+
 /* Writes a warp's sums, from (x, y) on, in shared memory so that threads side by side write outputs side by side. */
-template <typename S>
+template <typename T, typename S>
 static __device__ __forceinline__ void finish_rows(const twi_cuda_correlate_blocked &a, uint4 *room, const S *sum,
                                                    int64_t x, int64_t y, int32_t channel)
 {
+    typedef typename sum_in<T, S>::Type Sum;
     constexpr int THREAD_VECTORS = ALONG * (int)sizeof(S) / 16;
     constexpr int PITCH = WARP_WIDTH * (int)sizeof(S) / 16 + 1; /* odd, as above */
     const twi_cuda_box &box = a.box;
@@ -125,7 +140,7 @@ static __device__ __forceinline__ void finish_rows(const twi_cuda_correlate_bloc
     for (int32_t r = 0; r < rows; r++, row += box.dst_pitch, room += PITCH)
 #pragma unroll 1
         for (int32_t i = lane; i < columns; i += 32)
-            twi_finish<S>(box, a.scale, row, (x + i) * box.channels + channel, ((const S *)room)[i]);
+            twi_finish<Sum>(box, a.scale, row, (x + i) * box.channels + channel, (Sum)((const S *)room)[i]);
 }
 
 template <typename T, typename S>
@@ -167,14 +182,14 @@ static __global__ void __launch_bounds__(32 * WARPS, sizeof(S) == 4 ? 4 : 2)
                 add_row<Pixel>(mine + j * a.pitch, weights + j * a.mask_pitch, a.mask_pitch, a.shift, sum);
         }
         __syncthreads();
-        finish_rows(a, room, sum, left + warp_x, top + warp_y, channel);
+        finish_rows<T>(a, room, sum, left + warp_x, top + warp_y, channel);
     }
 }
 
 #define INTEGERS(T)                                                                                                    \
     {                                                                                                                  \
         (const void *)blocked<T, int32_t>, (const void *)blocked<T, int64_t>, NULL, (const void *)blocked<T, float>,   \
-            NULL                                                                                                       \
+            (const void *)blocked<T, double>                                                                           \
     }
 
 extern "C" const void *const twi_cuda_correlate_blocked_kernels[TWI_CUDA_TYPES][TWI_CUDA_SUMS] = {

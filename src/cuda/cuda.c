@@ -89,6 +89,7 @@ static tw_status read_limits(twi_cuda_state *state, int device)
     state->block_limit = properties.maxThreadsPerBlock;
     state->processors = properties.multiProcessorCount;
     state->capability = 10 * properties.major + properties.minor;
+    TWI_CUDA(cudaDeviceGetAttribute(&state->f64_ratio, cudaDevAttrSingleToDoublePrecisionPerfRatio, device));
     state->copy_pitch_limit = properties.memPitch;
     state->texture_alignment = properties.textureAlignment;
     state->texture_pitch_alignment = properties.texturePitchAlignment;

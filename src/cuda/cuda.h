@@ -236,7 +236,7 @@ extern const void *const twi_cuda_correlate_tensor_kernels[TWI_CUDA_TYPES]; /* t
 
 /* correlate_blocked.cu: a thread makes ALONG pixels of a row, of one channel; a warp WARP_WIDTH of some rows. In
    vectors of 16 bytes: `mask_pitch` is a row of the mask, in global memory, which ends with a whole one; `pitch` one of
-   the image, in shared memory, and odd. */
+   the image, in shared memory, and odd. F64 for integers makes the same as I64, where sums are exact in f64. */
 enum {
     TWI_CUDA_BLOCKED_ALONG = 16,
     TWI_CUDA_BLOCKED_WARPS = 8,

@@ -37,6 +37,7 @@ typedef struct twi_cuda_state {
     int block_limit;     /* threads of a block */
     int processors;      /* multiprocessors */
     int capability;      /* 90 for compute capability 9.0 */
+    int f64_ratio;       /* how many times as many operations of f32 as of f64 it makes */
     size_t copy_pitch_limit;
     size_t texture_alignment;       /* of a texture's base address */
     size_t texture_pitch_alignment; /* of its pitch */
@@ -155,6 +156,8 @@ void twi_cuda_ignore_outside(const tw_problem *problem, twi_cuda_box *box);
 
 /* What the sums of a correlate or sepconv are made in: TWI_CUDA_SUM_... */
 int twi_cuda_sum_of(const tw_problem *problem);
+/* The same, but F64 in place of I64 where its sums are exact and the device is the faster with it. */
+int twi_cuda_fast_sum_of(const tw_context *context, const tw_problem *problem);
 twi_cuda_scale twi_cuda_scale_of(const tw_problem *problem, int sum);
 /* Bytes of a mask's value for such sums, and the values converted. */
 size_t twi_cuda_value_size(int sum);
