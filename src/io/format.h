@@ -1,6 +1,6 @@
 /*
  * What the files of io/ share: the bytes of a file that is read (twi_source) or written (twi_sink), and
- * the row that a format has in the table of io.c. Adding a format is one file and one row.
+ * the row that a format has in the table of format.c. Adding a format is one file and one row.
  */
 #ifndef TWI_FORMAT_H
 #define TWI_FORMAT_H
