@@ -51,9 +51,11 @@ static tw_status queue(const tw_context *context, step s, int also)
     return TW_OK;
 }
 
-static tw_status queue_copy(const tw_context *context, const tw_image *src, const tw_image *dst)
+static tw_status queue_fetches(const tw_context *context, const twi_fetch *fetches, int fetched)
 {
-    return queue(context, (step){.src = *src, .dst = *dst, .copies = true}, -1);
+    for (int i = 0; i < fetched; i++)
+        assert_ok(queue(context, (step){.src = fetches[i].from, .dst = fetches[i].to, .copies = true}, -1));
+    return TW_OK;
 }
 
 static tw_status queue_run(tw_plan *plan, const tw_image *src, const tw_image *dst, int64_t first)
@@ -80,8 +82,9 @@ static bool is_ready(const step *s)
 
 static void do_step(step *s)
 {
+    const twi_fetch fetch = {members[0], s->src, s->dst};
     if (s->copies)
-        assert_ok(cpu->queue_copy(members[0], &s->src, &s->dst));
+        assert_ok(cpu->queue_fetches(members[0], &fetch, 1));
     else if (s->plan)
         assert_ok(cpu->queue_run(s->plan, &s->src, &s->dst, s->first));
     s->done = true;
@@ -122,7 +125,7 @@ static tw_context *open_queues(void)
     assert_ok(tw_context_create(&options, &context));
     cpu = context->backend;
     queues = *cpu;
-    queues.queue_copy = queue_copy;
+    queues.queue_fetches = queue_fetches;
     queues.queue_run = queue_run;
     queues.mark = mark;
     queues.await = await;

@@ -31,6 +31,13 @@ typedef struct twi_job {
     void *stream; /* CUDA: the cudaStream_t to queue on */
 } twi_job;
 
+/* Rows that are copied from one device's memory to another's. */
+typedef struct twi_fetch {
+    const tw_context *owner; /* of the device where `from` lies */
+    tw_image from;
+    tw_image to;
+} twi_fetch;
+
 /* What a kernel does to memory, as its variant declares it (core/explain.h). */
 typedef struct twi_kernel twi_kernel;
 
@@ -97,10 +104,12 @@ typedef struct twi_backend {
     tw_status (*run)(tw_plan *plan, const tw_image *src, const tw_image *dst, int64_t first);
     /* Queues it on a stream; NULL where the back end has none. */
     tw_status (*enqueue)(tw_plan *plan, const tw_image *src, const tw_image *dst, void *stream);
-    /* For several devices (spread.c): copies, and rows of a plan from `first` on, on the back end's own memory, queued
-       in the context's order; mark() and await() put what `context` queues next behind what `other` had queued by then;
-       finish() waits for all. link() lets the context reach the other's memory. Any of the last four may do nothing. */
-    tw_status (*queue_copy)(const tw_context *context, const tw_image *src, const tw_image *dst);
+    /* For several devices (spread.c): copies between images of tw_image_create() or rows of them, whose rows may be
+       copied with what lies beside them up to 16 bytes, and rows of a plan from `first` on, on the back end's own
+       memory, queued in the context's order; await() puts what `context` queues next behind what `other` had queued
+       when it was marked last; finish() waits for all. link() lets the context reach the other's memory. Any of the
+       last four may do nothing. */
+    tw_status (*queue_fetches)(const tw_context *context, const twi_fetch *fetches, int count);
     tw_status (*queue_run)(tw_plan *plan, const tw_image *src, const tw_image *dst, int64_t first);
     tw_status (*mark)(const tw_context *context);
     tw_status (*await)(const tw_context *context, const tw_context *other);

@@ -13,7 +13,8 @@ typedef struct band {
     tw_context *context;
     int64_t first; /* its rows of the image */
     int64_t last;
-    tw_image room; /* reach rows, its own, and as many again */
+    tw_image room;    /* reach rows, its own, and as many again */
+    uint64_t readers; /* devices that have fetched its rows since it was written */
 } band;
 
 struct tw_spread {
@@ -254,23 +255,26 @@ void tw_spread_plan_destroy(tw_spread_plan *plan)
 
 /* ---- Runs ---------------------------------------------------------------------------------------- */
 
-/* Queues copies of some rows of the image to `to`, from those that own them; `skip`: the band that has its own already,
- * -1 for none. */
-static tw_status bring_rows(const tw_spread *src, const tw_context *context, const tw_region *read, const tw_image *to,
-                            int skip)
+/* What a device fetches before it works. */
+typedef struct fetches {
+    twi_fetch list[2 * TWI_MOST_DEVICES]; /* from each band for each region of a part */
+    int count;
+} fetches;
+
+/* Some rows of the image to `to`, from those that own them; `skip`: the band that has its own already, -1 for none. */
+static tw_status fetch_rows(const tw_spread *src, const tw_region *read, const tw_image *to, int skip, fetches *f)
 {
     for (int i = 0; i < src->count; i++) {
         const band *owner = &src->bands[i];
         const int64_t first = twi_max_i64(read->y, owner->first);
         const int64_t last = twi_min_i64(read->y + read->height, owner->last);
         const tw_image rows = own_rows(src, owner);
-        tw_image from;
-        tw_image place;
         if (first >= last || i == skip)
             continue;
-        TWI_TRY(tw_image_view(&rows, read->x, first - owner->first, read->width, last - first, &from));
-        TWI_TRY(tw_image_view(to, 0, first - read->y, read->width, last - first, &place));
-        TWI_TRY(context->backend->queue_copy(context, &from, &place));
+        twi_fetch *fetch = &f->list[f->count++];
+        fetch->owner = owner->context;
+        TWI_TRY(tw_image_view(&rows, read->x, first - owner->first, read->width, last - first, &fetch->from));
+        TWI_TRY(tw_image_view(to, 0, first - read->y, read->width, last - first, &fetch->to));
     }
     return TW_OK;
 }
@@ -289,7 +293,7 @@ static int64_t place_of(const tw_part *part, const band *b)
 }
 
 /* Band `own` with the rows around it that the part has. */
-static tw_status surround(const tw_spread *src, const duty *d, int own, tw_image *source)
+static tw_status surround(const tw_spread *src, const duty *d, int own, tw_image *source, fetches *f)
 {
     const band *b = &src->bands[own];
     const int64_t above = place_of(&d->part, b);
@@ -307,7 +311,7 @@ static tw_status surround(const tw_spread *src, const duty *d, int own, tw_image
         const tw_region *read = &d->part.reads[i];
         tw_image rows;
         TWI_TRY(tw_image_view(source, 0, y, source->width, read->height, &rows));
-        TWI_TRY(bring_rows(src, b->context, read, &rows, y <= above && above < y + read->height ? own : -1));
+        TWI_TRY(fetch_rows(src, read, &rows, y <= above && above < y + read->height ? own : -1, f));
         y += read->height;
     }
     return TW_OK;
@@ -315,13 +319,17 @@ static tw_status surround(const tw_spread *src, const duty *d, int own, tw_image
 
 static tw_status queue_duty(const duty *d, const tw_spread *src, const tw_spread *dst, int i)
 {
+    const tw_context *context = d->plan->context;
     const tw_image rows = own_rows(dst, &dst->bands[i]);
     tw_image source = d->gathered;
+    fetches f = {.count = 0};
     if (source.data)
-        TWI_TRY(bring_rows(src, d->plan->context, &d->part.reads[0], &source, -1));
+        TWI_TRY(fetch_rows(src, &d->part.reads[0], &source, -1, &f));
     else
-        TWI_TRY(surround(src, d, i, &source));
-    return d->plan->context->backend->queue_run(d->plan, &source, &rows, d->part.first);
+        TWI_TRY(surround(src, d, i, &source, &f));
+    if (f.count > 0)
+        TWI_TRY(context->backend->queue_fetches(context, f.list, f.count));
+    return context->backend->queue_run(d->plan, &source, &rows, d->part.first);
 }
 
 static bool is_like(const tw_spread *spread, const tw_context *context, int64_t width, int64_t height, int32_t channels,
@@ -362,25 +370,54 @@ static tw_status check_run(const tw_spread_plan *plan, const tw_spread *src, con
     return TW_OK;
 }
 
-/* All that was queued on any of the devices comes before what is queued next: also on those that have no rows of these
-   images, for they may still copy some of a run before. */
-static tw_status meet(const tw_spread_plan *plan)
+/* Sets of devices, by their place among those that work. */
+static uint64_t device_set(int i)
+{
+    return UINT64_C(1) << i;
+}
+
+/* Those whose rows the duty fetches. */
+static uint64_t owners_of(const tw_spread *src, const duty *d)
+{
+    uint64_t owners = 0;
+    for (int32_t i = 0; i < d->part.count; i++) {
+        const tw_region *read = &d->part.reads[i];
+        for (int j = 0; j < src->count; j++)
+            if (read->y < src->bands[j].last && src->bands[j].first < read->y + read->height)
+                owners |= device_set(j);
+    }
+    return owners;
+}
+
+/* Each device waits for those whose rows it fetches, and for those that have fetched rows which it now overwrites. */
+static tw_status meet(const tw_spread_plan *plan, const tw_spread *src, const tw_spread *dst)
 {
     tw_context *members[TWI_MOST_DEVICES];
+    uint64_t awaited[TWI_MOST_DEVICES];
+    uint64_t marked = 0;
     const int count = twi_members(plan->context, members);
+    for (int i = 0; i < plan->count; i++) {
+        const uint64_t owners = owners_of(src, &plan->duties[i]);
+        awaited[i] = (owners | dst->bands[i].readers) & ~device_set(i);
+        marked |= awaited[i];
+        dst->bands[i].readers = 0;
+        for (int j = 0; j < src->count; j++)
+            src->bands[j].readers |= owners & device_set(j) ? device_set(i) : 0;
+    }
     for (int i = 0; i < count; i++)
-        TWI_TRY(members[i]->backend->mark(members[i]));
+        if (marked & device_set(i))
+            TWI_TRY(members[i]->backend->mark(members[i]));
     for (int i = 0; i < plan->count; i++)
         for (int j = 0; j < count; j++)
-            if (plan->duties[i].plan->context != members[j])
-                TWI_TRY(members[j]->backend->await(plan->duties[i].plan->context, members[j]));
+            if (awaited[i] & device_set(j))
+                TWI_TRY(members[j]->backend->await(members[i], members[j]));
     return TW_OK;
 }
 
 tw_status tw_spread_run(tw_spread_plan *plan, const tw_spread *src, const tw_spread *dst)
 {
     TWI_TRY(check_run(plan, src, dst));
-    TWI_TRY(meet(plan));
+    TWI_TRY(meet(plan, src, dst));
     for (int i = 0; i < plan->count; i++)
         TWI_TRY(queue_duty(&plan->duties[i], src, dst, i));
     return TW_OK;

@@ -65,6 +65,13 @@ static tw_status copy_cpu(const tw_context *context, const tw_image *src, const 
     return TW_OK;
 }
 
+static tw_status fetch_cpu(const tw_context *context, const twi_fetch *fetches, int count)
+{
+    for (int i = 0; i < count; i++)
+        TWI_TRY(copy_cpu(context, &fetches[i].from, &fetches[i].to));
+    return TW_OK;
+}
+
 tw_status twi_cpu_parallel(const tw_plan *plan, int64_t count, twi_cpu_part *part, void *argument)
 {
     const int threads = (int)twi_min_i64(plan->context->threads, count);
@@ -173,7 +180,7 @@ const twi_backend twi_cpu_backend = {
     .copy = copy_cpu,
     .subtract = twi_cpu_subtract,
     .run = run_cpu,
-    .queue_copy = copy_cpu,
+    .queue_fetches = fetch_cpu,
     .queue_run = run_cpu,
     .mark = pass,
     .await = pass_other,

@@ -1,6 +1,7 @@
-/* The plain copy that every figure is compared with: 16 bytes a thread, in memory order. */
+/* Copies: of memory as it lies, with which every figure is compared, and of rows of other devices. */
 #include "cuda/cuda.h"
 
+/* 16 bytes a thread, in memory order. */
 static __global__ void copy(const uint4 *src, uint4 *dst, uint64_t bytes)
 {
     const uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -14,3 +15,15 @@ static __global__ void copy(const uint4 *src, uint4 *dst, uint64_t bytes)
 }
 
 extern "C" const void *const twi_cuda_copy_kernel = (const void *)copy;
+
+static __global__ void fetch(const twi_cuda_fetches fetches)
+{
+    const twi_cuda_fetch &f = fetches.list[blockIdx.y];
+    const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    const uint32_t y = i / f.vectors;
+    const uint32_t x = i - y * f.vectors;
+    if (y < f.rows)
+        ((uint4 *)((char *)f.to + y * f.to_pitch))[x] = ((const uint4 *)((const char *)f.from + y * f.from_pitch))[x];
+}
+
+extern "C" const void *const twi_cuda_fetch_kernel = (const void *)fetch;

@@ -428,82 +428,6 @@ static tw_status enqueue_cuda(tw_plan *plan, const tw_image *src, const tw_image
     return twi_cuda_leave(before, queue_device(plan, src, dst, stream));
 }
 
-/* ---- Several devices --------------------------------------------------------------------------- */
-
-static tw_status queue_copy_cuda(const tw_context *context, const tw_image *src, const tw_image *dst)
-{
-    int before = 0;
-    TWI_TRY(twi_cuda_enter(context, &before));
-    return twi_cuda_leave(before,
-                          twi_cuda_copy_rows(context, dst->data, dst->pitch, src->data, src->pitch,
-                                             image_row_bytes(src), src->height, twi_cuda_state_of(context)->compute));
-}
-
-static tw_status queue_rows(tw_plan *plan, const tw_image *src, const tw_image *dst, int64_t first)
-{
-    twi_job job;
-    TWI_TRY(twi_cuda_start(plan, src, dst, twi_cuda_state_of(plan->context)->compute, &job));
-    job.dst = twi_from_row(dst, first);
-    job.first = first;
-    job.last = first + dst->height;
-    return plan->variant->code->run(plan, &job);
-}
-
-static tw_status queue_run_cuda(tw_plan *plan, const tw_image *src, const tw_image *dst, int64_t first)
-{
-    int before = 0;
-    TWI_TRY(twi_cuda_enter(plan->context, &before));
-    return twi_cuda_leave(before, queue_rows(plan, src, dst, first));
-}
-
-static tw_status note(cudaError_t error, const char *call)
-{
-    return error == cudaSuccess ? TW_OK : twi_cuda_fail(error, call);
-}
-
-static tw_status mark_cuda(const tw_context *context)
-{
-    const twi_cuda_state *state = twi_cuda_state_of(context);
-    int before = 0;
-    TWI_TRY(twi_cuda_enter(context, &before));
-    return twi_cuda_leave(before, note(cudaEventRecord(state->marked, state->compute), "cudaEventRecord"));
-}
-
-static tw_status await_cuda(const tw_context *context, const tw_context *other)
-{
-    int before = 0;
-    TWI_TRY(twi_cuda_enter(context, &before));
-    return twi_cuda_leave(
-        before, note(cudaStreamWaitEvent(twi_cuda_state_of(context)->compute, twi_cuda_state_of(other)->marked, 0),
-                     "cudaStreamWaitEvent"));
-}
-
-static tw_status finish_cuda(const tw_context *context)
-{
-    int before = 0;
-    TWI_TRY(twi_cuda_enter(context, &before));
-    return twi_cuda_leave(before,
-                          note(cudaStreamSynchronize(twi_cuda_state_of(context)->compute), "cudaStreamSynchronize"));
-}
-
-/* Where the hardware has no path between the two, the driver's copies go through the host's memory. */
-static tw_status link_cuda(const tw_context *context, const tw_context *other)
-{
-    int reachable = 0;
-    int before = 0;
-    TWI_TRY(twi_cuda_enter(context, &before));
-    cudaError_t error = cudaSuccess;
-    if (context->device != other->device)
-        error = cudaDeviceCanAccessPeer(&reachable, context->device, other->device);
-    if (error == cudaSuccess && reachable)
-        error = cudaDeviceEnablePeerAccess(other->device, 0);
-    if (error == cudaErrorPeerAccessAlreadyEnabled) {
-        (void)cudaGetLastError();
-        error = cudaSuccess;
-    }
-    return twi_cuda_leave(before, note(error, "cudaDeviceEnablePeerAccess"));
-}
-
 static tw_status prepare_cuda(tw_plan *plan)
 {
     int before = 0;
@@ -546,12 +470,12 @@ const twi_backend twi_cuda_backend = {
     .prepare = prepare_cuda,
     .subtract = subtract_cuda,
     .run = run_cuda,
-    .queue_copy = queue_copy_cuda,
-    .queue_run = queue_run_cuda,
-    .mark = mark_cuda,
-    .await = await_cuda,
-    .finish = finish_cuda,
-    .link = link_cuda,
+    .queue_fetches = twi_cuda_queue_fetches,
+    .queue_run = twi_cuda_queue_run,
+    .mark = twi_cuda_mark,
+    .await = twi_cuda_await,
+    .finish = twi_cuda_finish,
+    .link = twi_cuda_link,
     .enqueue = enqueue_cuda,
     .time = twi_cuda_time,
     .occupancy = occupancy_cuda,

@@ -388,6 +388,21 @@ extern const void *const twi_cuda_subtract_kernels[TWI_CUDA_TYPES];
 enum { TWI_CUDA_COPY_THREADS = 256, TWI_CUDA_COPY_BYTES = 16 };
 extern const void *const twi_cuda_copy_kernel;
 
+/* The same for rows of several images at once, which another device may own: a row of blocks for each. */
+enum { TWI_CUDA_FETCHES = 8 };
+typedef struct twi_cuda_fetch {
+    const void *from;
+    void *to;
+    int64_t from_pitch; /* bytes, as the addresses multiples of 16 */
+    int64_t to_pitch;
+    uint32_t vectors; /* of 16 bytes a row */
+    uint32_t rows;    /* vectors * rows < 2^31 */
+} twi_cuda_fetch;
+typedef struct twi_cuda_fetches {
+    twi_cuda_fetch list[TWI_CUDA_FETCHES];
+} twi_cuda_fetches;
+extern const void *const twi_cuda_fetch_kernel;
+
 #ifdef __cplusplus
 }
 #endif

@@ -42,6 +42,7 @@ typedef struct twi_cuda_state {
     size_t texture_alignment;       /* of a texture's base address */
     size_t texture_pitch_alignment; /* of its pitch */
     int texture_limit[3];           /* width in texels, height, pitch in bytes */
+    uint64_t reachable;             /* devices whose memory its kernels may read, a bit each (several.c) */
 
     cudaStream_t compute; /* ordered with CUDA's default stream, as a caller expects */
     cudaStream_t upload;
@@ -199,6 +200,15 @@ tw_status twi_cuda_reserve(tw_plan *plan);
 /* Runs a plan on host images, upload, work and download overlapped; dst is the result from row `first` on. */
 tw_status twi_cuda_run_host(tw_plan *plan, const tw_image *src, const tw_image *dst, int64_t first);
 void twi_cuda_free_transfer(tw_context *context);
+
+/* ---- Several devices (several.c): as the back end's functions of these names ------------------------------ */
+
+tw_status twi_cuda_link(const tw_context *context, const tw_context *other);
+tw_status twi_cuda_queue_fetches(const tw_context *context, const twi_fetch *fetches, int count);
+tw_status twi_cuda_queue_run(tw_plan *plan, const tw_image *src, const tw_image *dst, int64_t first);
+tw_status twi_cuda_mark(const tw_context *context);
+tw_status twi_cuda_await(const tw_context *context, const tw_context *other);
+tw_status twi_cuda_finish(const tw_context *context);
 
 /* ---- Runs on device images (cuda.c), and their timing (timing.c) ------------------------------------ */
 

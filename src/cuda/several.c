@@ -1,0 +1,158 @@
+/* Several devices: which memory one reaches of another, rows that it fetches from there, and what it waits for. */
+#include "cuda/host.h"
+
+enum {
+    MOST_NUMBER = 63,        /* of a device whose memory others are known to reach */
+    LARGEST_FETCH = 4 << 20, /* bytes; of more, a copy engine's start is a small part */
+};
+
+/* ---- Reach ------------------------------------------------------------------------------------------- */
+
+static bool reaches(const tw_context *context, const tw_context *other)
+{
+    return context->device == other->device ||
+           (other->device <= MOST_NUMBER && twi_cuda_state_of(context)->reachable >> other->device & 1);
+}
+
+/* Where the hardware has no path between the two, or has as many as it can, the driver's copies go through the host's
+   memory. */
+static tw_status link_devices(const tw_context *context, const tw_context *other)
+{
+    int path = 0;
+    if (context->device == other->device)
+        return TW_OK;
+    TWI_CUDA(cudaDeviceCanAccessPeer(&path, context->device, other->device));
+    if (!path)
+        return TW_OK;
+    const cudaError_t error = cudaDeviceEnablePeerAccess(other->device, 0);
+    if (error != cudaSuccess)
+        (void)cudaGetLastError();
+    if (error == cudaErrorTooManyPeers)
+        return TW_OK;
+    if (error != cudaSuccess && error != cudaErrorPeerAccessAlreadyEnabled)
+        return twi_cuda_fail(error, "cudaDeviceEnablePeerAccess");
+    if (other->device <= MOST_NUMBER)
+        twi_cuda_state_of(context)->reachable |= UINT64_C(1) << other->device;
+    return TW_OK;
+}
+
+tw_status twi_cuda_link(const tw_context *context, const tw_context *other)
+{
+    int before = 0;
+    TWI_TRY(twi_cuda_enter(context, &before));
+    return twi_cuda_leave(before, link_devices(context, other));
+}
+
+/* ---- Rows of others -------------------------------------------------------------------------------------- */
+
+static int64_t row_bytes(const tw_image *image)
+{
+    return image->width * image->channels * (int64_t)tw_type_size(image->type);
+}
+
+/* Whether a kernel fetches it: few bytes, for which a copy engine takes longer to start than to copy. */
+static bool is_small(const tw_context *context, const twi_fetch *fetch)
+{
+    const uint64_t all = (uintptr_t)fetch->from.data | (uintptr_t)fetch->to.data | (uint64_t)fetch->from.pitch |
+                         (uint64_t)fetch->to.pitch;
+    return reaches(context, fetch->owner) && all % TWI_CUDA_COPY_BYTES == 0 &&
+           row_bytes(&fetch->from) <= LARGEST_FETCH / fetch->from.height;
+}
+
+static tw_status launch_fetches(twi_cuda_fetches *f, unsigned count, cudaStream_t stream)
+{
+    uint32_t most = 0;
+    for (unsigned i = 0; i < count; i++)
+        most = f->list[i].vectors * f->list[i].rows > most ? f->list[i].vectors * f->list[i].rows : most;
+    const dim3 grid = {(most + TWI_CUDA_COPY_THREADS - 1) / TWI_CUDA_COPY_THREADS, count, 1};
+    const dim3 block = {TWI_CUDA_COPY_THREADS, 1, 1};
+    void *arguments[] = {f};
+    if (count > 0)
+        TWI_CUDA(cudaLaunchKernel(twi_cuda_fetch_kernel, grid, block, arguments, 0, stream));
+    return TW_OK;
+}
+
+static tw_status queue_fetches(const tw_context *context, const twi_fetch *fetches, int count)
+{
+    cudaStream_t stream = twi_cuda_state_of(context)->compute;
+    twi_cuda_fetches small;
+    unsigned smalls = 0;
+    for (int i = 0; i < count; i++) {
+        const tw_image *from = &fetches[i].from;
+        const tw_image *to = &fetches[i].to;
+        if (!is_small(context, &fetches[i])) {
+            TWI_TRY(twi_cuda_copy_rows(context, to->data, to->pitch, from->data, from->pitch, row_bytes(from),
+                                       from->height, stream));
+            continue;
+        }
+        small.list[smalls++] = (twi_cuda_fetch){
+            .from = from->data,
+            .to = to->data,
+            .from_pitch = from->pitch,
+            .to_pitch = to->pitch,
+            .vectors = (uint32_t)twi_divide_up(row_bytes(from), TWI_CUDA_COPY_BYTES),
+            .rows = (uint32_t)from->height,
+        };
+        if (smalls == TWI_CUDA_FETCHES) {
+            TWI_TRY(launch_fetches(&small, smalls, stream));
+            smalls = 0;
+        }
+    }
+    return launch_fetches(&small, smalls, stream);
+}
+
+tw_status twi_cuda_queue_fetches(const tw_context *context, const twi_fetch *fetches, int count)
+{
+    int before = 0;
+    TWI_TRY(twi_cuda_enter(context, &before));
+    return twi_cuda_leave(before, queue_fetches(context, fetches, count));
+}
+
+/* ---- Queues ------------------------------------------------------------------------------------------------ */
+
+static tw_status queue_rows(tw_plan *plan, const tw_image *src, const tw_image *dst, int64_t first)
+{
+    twi_job job;
+    TWI_TRY(twi_cuda_start(plan, src, dst, twi_cuda_state_of(plan->context)->compute, &job));
+    job.dst = twi_from_row(dst, first);
+    job.first = first;
+    job.last = first + dst->height;
+    return plan->variant->code->run(plan, &job);
+}
+
+tw_status twi_cuda_queue_run(tw_plan *plan, const tw_image *src, const tw_image *dst, int64_t first)
+{
+    int before = 0;
+    TWI_TRY(twi_cuda_enter(plan->context, &before));
+    return twi_cuda_leave(before, queue_rows(plan, src, dst, first));
+}
+
+static tw_status note(cudaError_t error, const char *call)
+{
+    return error == cudaSuccess ? TW_OK : twi_cuda_fail(error, call);
+}
+
+tw_status twi_cuda_mark(const tw_context *context)
+{
+    const twi_cuda_state *state = twi_cuda_state_of(context);
+    int before = 0;
+    TWI_TRY(twi_cuda_enter(context, &before));
+    return twi_cuda_leave(before, note(cudaEventRecord(state->marked, state->compute), "cudaEventRecord"));
+}
+
+tw_status twi_cuda_await(const tw_context *context, const tw_context *other)
+{
+    int before = 0;
+    TWI_TRY(twi_cuda_enter(context, &before));
+    return twi_cuda_leave(
+        before, note(cudaStreamWaitEvent(twi_cuda_state_of(context)->compute, twi_cuda_state_of(other)->marked, 0),
+                     "cudaStreamWaitEvent"));
+}
+
+tw_status twi_cuda_finish(const tw_context *context)
+{
+    int before = 0;
+    TWI_TRY(twi_cuda_enter(context, &before));
+    return twi_cuda_leave(before,
+                          note(cudaStreamSynchronize(twi_cuda_state_of(context)->compute), "cudaStreamSynchronize"));
+}
