@@ -153,11 +153,8 @@ static void print_run(const twi_explanation *e, const char *variant)
         const twi_explained *access = &e->accesses[i];
         printf("%s{\"what\": \"%s\", \"space\": \"%s\", \"direction\": \"%s\", \"requests\": %" PRId64
                ", \"sectors\": %" PRId64 ", \"wavefronts\": %" PRId64 ", \"conflicts\": %" PRId64 "}",
-               i > 0 ? ", " : "", access->what, spaces[access->space],
-               access->adds    ? "add"
-               : access->store ? "store"
-                               : "load",
-               access->image.requests, access->image.sectors, access->image.wavefronts, access->image.conflicts);
+               i > 0 ? ", " : "", access->what, spaces[access->space], twi_direction(access), access->image.requests,
+               access->image.sectors, access->image.wavefronts, access->image.conflicts);
     }
     printf("]}\n");
 }

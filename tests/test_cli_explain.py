@@ -83,6 +83,20 @@ class Explained(CommandTest):
             self.assertEqual(result["pixels"], pixels)
             self.assertEqual(self.access(result, "table", "constant")["request"], {"least": cycles, "most": cycles})
 
+    def test_additions(self):
+        """32 neighbours with 32 values, multiples of 8, meet in four banks; with one value they add to one word."""
+        line = ["explain", "histogram", "--variant", "shared", "--svg", "banks.svg"]
+        for options, red in ((["--dtype", "u8"], 32), (["--dtype", "u8", "--flat"], 0), (["--dtype", "u16", "--flat"], 1)):
+            text = self.works(*line, *options).decode()
+            self.assertRegex(text, r"(?m)^global adds ")
+            self.assertRegex(text, r"(?m)^global stores  a block: requests 0, ")
+            drawn = pathlib.Path("banks.svg").read_text()
+            self.assertEqual((drawn.count("table, add, "), drawn.count('fill="#c0392b"')), (1, red), options)
+        self.assertNotIn("global adds", self.works("explain", "box", "--variant", "direct").decode())
+        # rows of 33 bytes: of every four columns one is free of conflicts
+        padded = self.works("explain", "transpose", "--variant", "padded").decode()
+        self.assertRegex(padded, r"(?m)^shared   load   tile .* up to 2-way ")
+
     def test_map(self):
         self.works("explain", "transpose", "--dtype", "f32", "--variant", "shared", "--svg", "banks.svg")
         drawn = pathlib.Path("banks.svg").read_text()

@@ -17,7 +17,7 @@ typedef struct map {
         int last;
         int lanes;
         int part;    /* of the warp, taken together */
-        int in_bank; /* different words of its bank that its part asks for */
+        int in_bank; /* different words of its bank that its part asks for, or lanes that wait for each other there */
     } words[MOST_WORDS];
 } map;
 
@@ -58,8 +58,9 @@ static void make_map(const twi_banks *banks, map *m)
     qsort(m->words, m->count, sizeof m->words[0], compare_words);
     for (size_t i = 0; i < m->count; i++)
         for (size_t j = 0; j < m->count; j++)
-            m->words[i].in_bank += m->words[j].part == m->words[i].part &&
-                                   m->words[j].number % TWI_BANKS == m->words[i].number % TWI_BANKS;
+            if (m->words[j].part == m->words[i].part &&
+                m->words[j].number % TWI_BANKS == m->words[i].number % TWI_BANKS)
+                m->words[i].in_bank += banks->adds == TWI_ADDS_ANY ? m->words[j].lanes : 1;
 }
 
 /* Lines of 32 words with one that is asked for. */
@@ -112,8 +113,8 @@ static int draw_access(const twi_explained *access, int top, FILE *out)
     (void)fprintf(out,
                   "<text x=\"8\" y=\"%d\" font-size=\"13\" font-weight=\"600\" fill=\"black\">%s, %s, %d byte%s a "
                   "lane: %s</text>\n",
-                  top + 18, access->what, access->store ? "store" : "load", (int)access->bytes,
-                  access->bytes == 1 ? "" : "s", conflict);
+                  top + 18, access->what, twi_direction(access), (int)access->bytes, access->bytes == 1 ? "" : "s",
+                  conflict);
     top += TITLE;
     draw_frame(top, lines_of(&m), out);
     int line = -1;

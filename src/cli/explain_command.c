@@ -117,11 +117,6 @@ static const char *const space_names[TWI_SPACE_COUNT] = {
     [TWI_SPACE_CONSTANT] = "constant",
 };
 
-static const char *direction(const twi_explained *access)
-{
-    return access->adds ? "add" : access->store ? "store" : "load";
-}
-
 /* The pixels that addresses depend on, NULL if they do not. */
 static const char *pixels_of(const twi_explanation *e)
 {
@@ -137,12 +132,14 @@ static int64_t units_of(const twi_explained *access, const twi_counts *counts)
                                                                                     : counts->sectors;
 }
 
-/* "2 to 3 sectors", "32-way conflict", "1 cycle": what a request of the block is answered with. */
+/* "2 to 3 sectors", "up to 32-way", "1 cycle": what a request of the block is answered with. */
 static void describe_request(const twi_explained *access, char *text, size_t size)
 {
     const char *unit = access->space == TWI_SPACE_CONSTANT ? "cycle" : "sector";
     if (access->block.requests == 0)
         (void)snprintf(text, size, "none");
+    else if (access->space == TWI_SPACE_SHARED && access->least < access->most)
+        (void)snprintf(text, size, "up to %d-way", access->most);
     else if (access->space == TWI_SPACE_SHARED)
         twi_banks_words(access->most, text, size);
     else if (access->least == access->most)
@@ -161,20 +158,20 @@ static void print_accesses(const twi_explanation *e)
         char answer[40];
         describe_request(access, answer, sizeof answer);
         printf("%-9s%-6s %-18s %5d | %9" PRId64 " %9" PRId64 "  %-17s | %13" PRId64 " %13" PRId64 " %s\n",
-               space_names[access->space], direction(access), access->what, (int)access->bytes, access->block.requests,
-               access->block.elements, answer, access->image.requests, units_of(access, &access->image),
-               cycles ? "cycles" : "sectors");
+               space_names[access->space], twi_direction(access), access->what, (int)access->bytes,
+               access->block.requests, access->block.elements, answer, access->image.requests,
+               units_of(access, &access->image), cycles ? "cycles" : "sectors");
     }
 }
 
-/* Loads and stores of global memory, all accesses together. */
-static twi_counts global_counts(const twi_explanation *e, bool store, bool image)
+/* Loads, stores or additions of global memory, all accesses together. */
+static twi_counts global_counts(const twi_explanation *e, const char *direction, bool image)
 {
     twi_counts sum = {0};
     for (size_t i = 0; i < e->count; i++) {
         const twi_explained *access = &e->accesses[i];
         const twi_counts *counts = image ? &access->image : &access->block;
-        if (access->space != TWI_SPACE_GLOBAL || access->store != store)
+        if (access->space != TWI_SPACE_GLOBAL || strcmp(twi_direction(access), direction) != 0)
             continue;
         sum.requests += counts->requests;
         sum.elements += counts->elements;
@@ -185,11 +182,14 @@ static twi_counts global_counts(const twi_explanation *e, bool store, bool image
 
 static void print_global(const twi_explanation *e)
 {
-    for (int store = 0; store < 2; store++) {
-        const twi_counts block = global_counts(e, store == 1, false);
-        const twi_counts image = global_counts(e, store == 1, true);
-        printf("global %-6s  a block: requests %" PRId64 ", elements %" PRId64 "; the image: requests %" PRId64,
-               store ? "stores" : "loads", block.requests, block.elements, image.requests);
+    static const char *const directions[] = {"load", "store", "add"};
+    for (size_t i = 0; i < sizeof directions / sizeof directions[0]; i++) {
+        const twi_counts block = global_counts(e, directions[i], false);
+        const twi_counts image = global_counts(e, directions[i], true);
+        if (image.requests == 0 && i == 2) /* few variants add */
+            continue;
+        printf("global %ss%*s a block: requests %" PRId64 ", elements %" PRId64 "; the image: requests %" PRId64,
+               directions[i], 6 - (int)strlen(directions[i]), "", block.requests, block.elements, image.requests);
         if (image.requests > 0)
             printf(", sectors of 32 bytes a request %.2f", (double)image.sectors / (double)image.requests);
         putchar('\n');
@@ -210,7 +210,7 @@ static void print_banks(const twi_explanation *e)
         if (access->space != TWI_SPACE_SHARED || access->block.requests == 0)
             continue;
         twi_banks_words(access->worst.degree, conflict, sizeof conflict);
-        printf("\nshared %s, %s: %s; banks of lanes 0 to 31%s\n ", direction(access), access->what, conflict,
+        printf("\nshared %s, %s: %s; banks of lanes 0 to 31%s\n ", twi_direction(access), access->what, conflict,
                access->worst.degree > 1 ? " in a request with the most conflicts" : "");
         for (int lane = 0; lane < TWI_WARP; lane++) {
             if (access->worst.address[lane] < 0)
@@ -284,8 +284,8 @@ static json_t *json_banks(const twi_explained *access)
 static json_t *json_access(const twi_explained *access)
 {
     return json_pack("{s:s, s:s, s:s, s:i, s:o, s:o, s:{s:i, s:i}, s:o}", "what", access->what, "memory",
-                     space_names[access->space], "direction", direction(access), "bytes", (int)access->bytes, "block",
-                     json_counts(&access->block), "image", json_counts(&access->image), "request", "least",
+                     space_names[access->space], "direction", twi_direction(access), "bytes", (int)access->bytes,
+                     "block", json_counts(&access->block), "image", json_counts(&access->image), "request", "least",
                      access->least, "most", access->most, "banks", json_banks(access));
 }
 
@@ -298,10 +298,10 @@ static json_t *json_driver(const twi_explanation *e, const driver *d)
                      "share", share_of(d, e));
 }
 
-static json_t *json_global(const twi_explanation *e, bool store)
+static json_t *json_global(const twi_explanation *e, const char *direction)
 {
-    const twi_counts block = global_counts(e, store, false);
-    const twi_counts image = global_counts(e, store, true);
+    const twi_counts block = global_counts(e, direction, false);
+    const twi_counts image = global_counts(e, direction, true);
     return json_pack("{s:o, s:o}", "block", json_counts(&block), "image", json_counts(&image));
 }
 
@@ -315,14 +315,14 @@ static json_t *json_explanation(const tw_variant_info *info, const twi_explanati
     for (size_t i = 0; i < e->count; i++)
         (void)json_array_append_new(accesses, json_access(&e->accesses[i]));
     return json_pack(
-        "{s:s, s:s, s:s, s:s, s:{s:i, s:i}, s:{s:i, s:i}, s:{s:I, s:I}, s:s?, s:s?, s:o, s:o, s:o, s:i, s:I, "
+        "{s:s, s:s, s:s, s:s, s:{s:i, s:i}, s:{s:i, s:i}, s:{s:I, s:I}, s:s?, s:s?, s:o, s:o, s:o, s:o, s:i, s:I, "
         "s:o}",
         "schema", "tilewise.explain.variant/1", "version", tw_version(), "problem", text, "variant", info->name,
         "block", "width", (int)kernel->block_width, "height", (int)kernel->block_height, "outputs", "width",
         (int)kernel->outputs_width, "height", (int)kernel->outputs_height, "blocks", "x", (json_int_t)e->blocks_x, "y",
-        (json_int_t)e->blocks_y, "kernel", kernel->part, "pixels", pixels_of(e), "global_loads", json_global(e, false),
-        "global_stores", json_global(e, true), "accesses", accesses, "barriers", (int)kernel->barriers, "shared_bytes",
-        (json_int_t)kernel->shared, "occupancy", json_driver(e, &d));
+        (json_int_t)e->blocks_y, "kernel", kernel->part, "pixels", pixels_of(e), "global_loads", json_global(e, "load"),
+        "global_stores", json_global(e, "store"), "global_adds", json_global(e, "add"), "accesses", accesses,
+        "barriers", (int)kernel->barriers, "shared_bytes", (json_int_t)kernel->shared, "occupancy", json_driver(e, &d));
 }
 
 /* ---- The map ------------------------------------------------------------------------------------- */

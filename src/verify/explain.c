@@ -316,6 +316,11 @@ tw_status twi_explain_declared(twi_explanation *result)
     return TW_OK;
 }
 
+const char *twi_direction(const twi_explained *access)
+{
+    return access->adds ? "add" : access->store ? "store" : "load";
+}
+
 /* ---- Variants -------------------------------------------------------------------------------------- */
 
 bool twi_is_explained(size_t index)

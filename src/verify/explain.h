@@ -61,6 +61,9 @@ int twi_count_wavefronts(twi_banks *banks);                          /* sets the
 /* How many lanes from `first` on shared memory takes together; the next are taken after them. */
 int twi_lanes_together(const twi_banks *banks, int first);
 
+/* "load", "store" or "add". */
+const char *twi_direction(const twi_explained *access);
+
 /* Counts what result->kernel declares. */
 tw_status twi_explain_declared(twi_explanation *result);
 
