@@ -11,6 +11,7 @@ import json
 import re
 import subprocess
 import sys
+import time
 
 # Kernels beside the one that is described, of variants that launch several: sums of sums, and the record of an image.
 OTHERS = re.compile(r"fold<[^,]*, (long|double), |\bmake_records<")
@@ -44,17 +45,21 @@ COUNTERS = {
 # ---- On the GPU's machine ------------------------------------------------------------------------
 
 
+def counts_of(output):
+    """A dict a kernel, in the order of their launches, from what ncu prints."""
+    lines = [line for line in output.splitlines() if line.startswith('"')]
+    rows = list(csv.DictReader(lines))[1:]  # the first has the units
+    rows = [row for row in rows if not OTHERS.search(row["Kernel Name"])]
+    return [{what: round(float(row[f"{name}.sum"].replace(",", ""))) for what, name in COUNTERS.items()} for row in rows]
+
+
 def count(probe):
-    """A dict a kernel, in the order of their launches."""
     metrics = ",".join(f"{name}.sum" for name in COUNTERS.values())
     command = ["ncu", "--clock-control", "none", "--cache-control", "none", "--csv", "--page", "raw", "--print-units", "base"]
     output = subprocess.run([*command, "--metrics", metrics, probe, "run"], capture_output=True, text=True)
     if output.returncode != 0:
         sys.exit(f"ncu failed: {output.stdout[-2000:]} {output.stderr[-2000:]}")
-    lines = [line for line in output.stdout.splitlines() if line.startswith('"')]
-    rows = list(csv.DictReader(lines))[1:]  # the first has the units
-    rows = [row for row in rows if not OTHERS.search(row["Kernel Name"])]
-    return [{what: round(float(row[f"{name}.sum"].replace(",", ""))) for what, name in COUNTERS.items()} for row in rows]
+    return counts_of(output.stdout)
 
 
 def measure(probe):
@@ -62,7 +67,8 @@ def measure(probe):
         ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"], capture_output=True, text=True, check=True
     ).stdout.splitlines()[0]
     version = subprocess.run(["ncu", "--version"], capture_output=True, text=True, check=True).stdout.split("Version ")[1]
-    json.dump({"device": device, "ncu": version.split()[0], "runs": count(probe)}, sys.stdout)
+    result = {"device": device, "ncu": version.split()[0], "date": time.strftime("%Y-%m-%d"), "runs": count(probe)}
+    json.dump(result, sys.stdout)
     print()
 
 
@@ -70,10 +76,24 @@ def measure(probe):
 
 HEAD = """# What variants do to memory: predicted and measured
 
-`tilewise explain OP --variant NAME` says what a CUDA variant asks of memory. Nothing of it is written by hand for a
-variant's answer: beside the code that starts a kernel, the variant declares its accesses (`explain` in its `twi_code`, see
-`core/explain.h`), each with a function that gives the address for a thread, and `verify/explain.c` follows them warp by warp
-and counts. The rules of the count:
+`tilewise explain OP --variant NAME` says what a CUDA variant asks of memory. Two ways to transpose, for example, differ in a
+single number, the length of a tile's rows in shared memory, and in this line of what `tilewise explain transpose --dtype f32
+--variant shared` (or `padded`) prints, which says why one of them takes twice the other's time:
+
+                                             | a block in the middle                  | the image
+    memory          what               bytes |  requests  elements  each answered by  |      requests        in all
+    shared   load   tile                   4 |        32      1024  32-way conflict   |        524288      16777216 cycles
+    shared   load   tile                   4 |        32      1024  no conflict       |        524288        524288 cycles
+
+The 32 threads of a warp, its lanes, run each instruction together: where it reads or writes memory, that is one **request** of
+up to 32 **elements**. How long it takes depends on where these lie. Global memory hands out **sectors** of 32 bytes: neighbours
+share them. Shared memory has 32 **banks**, a 4-byte word in each a **cycle**, and word i lies in bank i % 32: lanes that want
+different words of one bank **conflict** and take turns, as many as the most that meet in one. A column of rows of 32 words
+lies in one bank, of rows of 33 in all of them (`--svg FILE` draws it). Constant memory hands out one word a cycle.
+
+These numbers are calculated, not written down for each variant, and need no GPU. Beside the code that starts a kernel, the
+variant declares its accesses (`explain` in its `twi_code`, see `core/explain.h`), each with a function that gives the address
+for a thread; `verify/explain.c` follows them warp by warp and counts, by these rules:
 
 | memory | a request is | and takes |
 |---|---|---|
@@ -85,7 +105,7 @@ and counts. The rules of the count:
 | shared, additions | an access of a warp | a cycle for each lane of the bank with the most; of 1, a cycle for each different word there: the hardware counts the lanes |
 
 The tables compare this with the counters of Nsight Compute, each variant launched once, over the whole image: the blocks at
-its edges, most of them cut by the edge, are part of both. {device}; ncu {ncu}. To do it again, on a machine with a GPU:
+its edges, most of them cut by the edge, are part of both. {device}; ncu {ncu}; {date}. To do it again, on a machine with a GPU:
 
     cmake --build build --target explain_probe
     bench/explain.py measure build/explain_probe > counters.json
@@ -244,7 +264,8 @@ def table(probe, path):
     stage = max(tally.stage for tally in tallies.values())
     summary = "\n".join(summary_of(tallies))
     counts, equal = (sum(getattr(tally, name) for tally in tallies.values()) for name in ("counts", "equal"))
-    words = {"device": measured["device"], "ncu": measured["ncu"], "summary": summary, "stage": f"{100 * stage:.1f} %"}
+    words = {name: measured[name] for name in ("device", "ncu", "date")}
+    words.update(summary=summary, stage=f"{100 * stage:.1f} %")
     print(HEAD.format(**words, counts=counts, equal=equal))
     print("\n".join(lines).rstrip())
 
