@@ -11,6 +11,8 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     PROPERTIES COMPILE_OPTIONS "${TW_AVX512};-mavx512vnni")
   set_source_files_properties(${CMAKE_SOURCE_DIR}/src/cpu/lut_avx512.c
     PROPERTIES COMPILE_OPTIONS "${TW_AVX512};-mavx512vbmi")
+  set_source_files_properties(${CMAKE_SOURCE_DIR}/src/cpu/histogram_avx512.c
+    PROPERTIES COMPILE_OPTIONS "${TW_AVX512};-mavx512vbmi;-mavx512vbmi2;-mavx512bitalg;-mgfni;-mpopcnt")
 endif()
 # Loops of the levels ask for vectors; clang warns where it decides against them, as under sanitizers: its choice to make.
 if(CMAKE_C_COMPILER_ID MATCHES "Clang")

@@ -31,6 +31,8 @@ const char *twi_cpu_refuses_avx2(const tw_context *context, const tw_problem *pr
 const char *twi_cpu_refuses_avx512(const tw_context *context, const tw_problem *problem);
 const char *twi_cpu_refuses_avx512_vnni(const tw_context *context, const tw_problem *problem);
 const char *twi_cpu_refuses_avx512_vbmi(const tw_context *context, const tw_problem *problem);
+/* VBMI2, and what came with it: BITALG and GFNI. */
+const char *twi_cpu_refuses_avx512_vbmi2(const tw_context *context, const tw_problem *problem);
 
 /* For variants that are `whole`: calls part() from the context's threads, each for an equal share of 0 ... count-1 and
    with a number of its own below the context's threads. The result is a failure if any part has one. */

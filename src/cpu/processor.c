@@ -67,3 +67,15 @@ const char *twi_cpu_refuses_avx512_vbmi(const tw_context *context, const tw_prob
 #endif
     return reason;
 }
+
+const char *twi_cpu_refuses_avx512_vbmi2(const tw_context *context, const tw_problem *problem)
+{
+    const char *reason = twi_cpu_refuses_avx512_vbmi(context, problem);
+#if defined(__x86_64__)
+    if (context && !reason &&
+        !(__builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512bitalg") &&
+          __builtin_cpu_supports("gfni")))
+        return "this processor has no AVX-512 VBMI2, BITALG and GFNI";
+#endif
+    return reason;
+}
