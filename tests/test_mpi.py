@@ -68,11 +68,11 @@ EACH = 3  # of them for a case
 CASES = [
     ("box", "-r", "1", "--border", "wrap"),
     ("box", "-r", "40", "--border", "mirror"),
-    ("box", "-r", "2", "--iterations", "3", "--border", "wrap"),
+    ("max", "-r", "2", "--iterations", "3", "--border", "wrap"),
     ("gaussian", "--sigma", "2", "--border", "reflect"),
-    ("median", "--window", "5x3", "--anchor", "0,2"),
+    ("median", "--size", "5x3", "--anchor", "0,2"),
     ("correlate", "--mask", "1 2 1; 0 0 0; -1 -2 -1", "--border", "constant:7"),
-    ("open", "--window", "4x6", "--border", "wrap"),
+    ("open", "--size", "4x6", "--border", "wrap"),
     ("gradient", "-r", "2", "--border", "ignore"),
     ("tophat", "-r", "1", "--iterations", "2", "--border", "mirror"),
     ("transpose",),
@@ -101,11 +101,56 @@ def test_files():
             one = alone(*case, source, f"one.{ending}")
             many = ranks(number, *case, source, f"many.{ending}")
             name = f"-n {number} {' '.join(case)} {source} to .{ending}"
-            expect(many.returncode == one.returncode, f"{name}: {many.returncode}, {many.stderr.decode()}")
-            if one.returncode == 0 and many.returncode == 0:
+            expect(one.returncode == 0 and many.returncode == 0, f"{name}: {many.returncode}, {many.stderr.decode()}")
+            if many.returncode == 0:
                 same = (folder / f"many.{ending}").read_bytes() == (folder / f"one.{ending}").read_bytes()
                 expect(same, f"{name}: other bytes")
             (folder / f"many.{ending}").unlink(missing_ok=True)
+
+
+def test_bands():
+    """With less memory than its rows take a rank works in bands, or says that it cannot."""
+    (folder / "table.txt").write_text(" ".join(str(7 * i % 256) for i in range(256)))
+    (folder / "large.pgm").write_bytes(b"P5\n601 1403\n255\n" + random.randbytes(601 * 1403))
+    turn = 0
+    for case in (
+        ("box", "-r", "3", "--border", "wrap"),
+        ("gaussian", "--sigma", "2", "--border", "mirror", "--view", "9,7,560,1300"),
+        ("median", "--size", "3x8", "--anchor", "2,0"),
+        ("open", "-r", "2", "--iterations", "2", "--border", "wrap"),
+        ("flip", "--axis", "both"),
+        ("lut", "--table", "table.txt"),
+        ("scan", "--axis", "x"),
+    ):
+        ending = "npy" if case[0] == "scan" else ("tif", "png")[turn % 2]
+        memory = "8M" if ending == "png" else "2M" if case[0] in ("open", "scan") else "700K"
+        number = NUMBERS[1 + turn % 4]
+        turn += 1
+        one = alone(*case, "large.pgm", f"one.{ending}")
+        many = ranks(number, *case, "large.pgm", f"many.{ending}", "--memory", memory)
+        name = f"-n {number} {' '.join(case)} to .{ending} by little memory"
+        expect(one.returncode == 0 and many.returncode == 0, f"{name}: {many.returncode}, {many.stderr.decode()}")
+        if many.returncode == 0:
+            same = (folder / f"many.{ending}").read_bytes() == (folder / f"one.{ending}").read_bytes()
+            expect(same, f"{name}: other bytes")
+    for case in (("transpose", "large.pgm", "no.pgm"), ("box", "large.pgm", "no.png"), ("stats", "large.pgm")):
+        many = ranks(2, *case, "--memory", "700K")
+        expect(many.returncode == 5 and len(many.lines) == 1 and "--memory" in many.lines[0], f"{case}: {many.stderr.decode()}")
+    expect(not list(folder.glob("*no.p*")), "what was refused leaves a file")
+
+
+def test_peak():
+    """Of two ranks with 144 MB of pixels each, of which 64 MiB are the most."""
+    with open(folder / "peak.pgm", "wb") as file:
+        file.write(b"P5\n12000 12000\n255\n")
+        file.truncate(file.tell() + 12000 * 12000)
+    code = (
+        "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True);"
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    )
+    line = [mpirun, "-n", "2", *options, program, "box", "-q", "--device", "cpu", "--memory", "64M", "peak.pgm", "peak.tif"]
+    peak = int(subprocess.check_output([sys.executable, "-c", code, *line], cwd=folder, env=QUIET))
+    expect(peak < 1.2 * 64 * 1024, f"{peak} KiB of memory, not 64 MiB")
 
 
 def test_stats():
@@ -195,6 +240,9 @@ test_failures()
 test_failing_rank()
 test_killed_rank()
 test_stats()
+test_bands()
+if b"libasan" not in subprocess.run(["ldd", program], capture_output=True).stdout:  # its shadow takes memory, too
+    test_peak()
 test_files()
 shutil.rmtree(folder)
 print(f"{failures} failures")

@@ -45,6 +45,7 @@ twi_exit twi_bands_of(const twi_filter *f, const tw_image *view, twi_bands *band
     const int64_t below = problem.window.height - 1 - above;
     *bands = (twi_bands){
         .height = view->height,
+        .end = view->height,
         .rows = view->height,
         .halo = problem.window.height > 1 ? most(above, below) * twi_filter_runs(f) : 0,
         .wraps = recipe->border.mode == TW_BORDER_WRAP,
@@ -61,20 +62,33 @@ static int64_t step_of(const twi_bands *bands)
     return bands->rows - 2 * bands->halo;
 }
 
-static bool is_whole(const twi_bands *bands)
+/* The first row that is read, and one past the last; beyond the image where it wraps. */
+static int64_t top_of(const twi_bands *bands)
 {
-    return bands->rows >= bands->height;
+    const int64_t top = bands->begin - bands->halo;
+    return bands->wraps ? top : most(top, 0);
+}
+
+static int64_t bottom_of(const twi_bands *bands)
+{
+    const int64_t bottom = bands->end + bands->halo;
+    return bands->wraps ? bottom : least(bottom, bands->height);
+}
+
+int64_t twi_bands_most(const twi_bands *bands)
+{
+    return least(bottom_of(bands) - top_of(bands), bands->height);
 }
 
 bool twi_bands_are_possible(const twi_bands *bands)
 {
-    return is_whole(bands) || step_of(bands) > 0;
+    return bands->rows >= twi_bands_most(bands) || step_of(bands) > 0;
 }
 
 void twi_bands_cut(twi_bands *bands)
 {
-    const int64_t rest = bands->wraps ? bands->height : bands->height - 2 * bands->halo;
-    bands->count = is_whole(bands) ? 1 : (rest + step_of(bands) - 1) / step_of(bands);
+    const int64_t rest = bottom_of(bands) - top_of(bands) - 2 * bands->halo;
+    bands->count = bands->rows >= twi_bands_most(bands) ? 1 : (rest + step_of(bands) - 1) / step_of(bands);
 }
 
 twi_band twi_bands_get(const twi_bands *bands, int64_t index)
@@ -82,13 +96,13 @@ twi_band twi_bands_get(const twi_bands *bands, int64_t index)
     const int64_t halo = bands->halo;
     const int64_t step = step_of(bands);
     const int64_t height = bands->height;
-    if (is_whole(bands))
-        return (twi_band){0, 0, 0, height};
-    const int64_t top = bands->wraps ? -halo : 0; /* the first row of all */
-    twi_band band = {.first = least(top + index * step, height - top - bands->rows)};
+    if (bands->rows >= height) /* the border is the image's own */
+        return (twi_band){0, 0, bands->begin, bands->end};
+    const int64_t top = top_of(bands);
+    twi_band band = {.first = least(top + index * step, bottom_of(bands) - bands->rows)};
     band.place = band.first;
-    band.from = index == 0 ? 0 : top + index * step + halo;
-    band.to = index == bands->count - 1 ? height : top + (index + 1) * step + halo;
+    band.from = index == 0 ? bands->begin : top + index * step + halo;
+    band.to = index == bands->count - 1 ? bands->end : top + (index + 1) * step + halo;
     if (bands->upward)
         band.first = height - bands->rows - band.first;
     return band;

@@ -5,8 +5,9 @@
 #include "cli/filter.h"
 
 typedef struct twi_bands {
-    /* of all rows */
-    int64_t height;
+    int64_t height; /* of all rows */
+    int64_t begin;  /* the output rows that are wanted begin and end there: all, unless several processes share them */
+    int64_t end;
     int64_t rows; /* of a band, halo and all; at most height + 2 * halo */
     int64_t halo; /* above and below an output row */
     bool wraps;   /* above the first row is the last one */
@@ -20,8 +21,9 @@ tw_image twi_describe(const tw_image *like, int64_t address, int64_t width, int6
 /* The description of the file's image, or of its --view. On failure the line has been printed. */
 twi_exit twi_view_of(const twi_args *args, const twi_reader *reader, tw_image *view);
 
-/* Bands of all rows, of an image of which only the description is read. `cuttable`: any band of rows makes rows of the
-   result, which what sums down the image and what makes rows columns do not. On failure the line has been printed. */
+/* Bands that make all rows, of an image of which only the description is read. `cuttable`: any band of rows makes rows
+   of the result, which what sums down the image and what makes rows columns do not. On failure the line has been
+   printed. */
 twi_exit twi_bands_of(const twi_filter *f, const tw_image *view, twi_bands *bands, bool *cuttable);
 
 /* What band `index` reads and makes. */
@@ -31,6 +33,9 @@ typedef struct twi_band {
     int64_t from;  /* the output rows that are right, and not those of another band */
     int64_t to;
 } twi_band;
+
+/* The rows of a band that makes everything. */
+int64_t twi_bands_most(const twi_bands *bands);
 
 /* Whether bands of so many rows make any at all. */
 bool twi_bands_are_possible(const twi_bands *bands);

@@ -14,6 +14,7 @@ static const uint64_t comfortable = (uint64_t)32 << 20;
 
 typedef struct stream {
     twi_filter *f;
+    const twi_share *share; /* the rows that are wanted, NULL: all, in a file */
     twi_reader *reader;
     twi_writer *writer;
     twi_engine engine;
@@ -41,11 +42,12 @@ static uint64_t row_bytes(const stream *s, uint64_t slots)
     return slots * (src + dst) + copies * dst;
 }
 
-/* Bytes of the result that is not as high as the image: in one band. */
+/* Bytes of everything in one band. */
 static uint64_t whole_bytes(const stream *s)
 {
-    const twi_recipe *recipe = &s->f->recipe;
-    const uint64_t rows = (uint64_t)(s->view.height > recipe->out_height ? s->view.height : recipe->out_height);
+    const int64_t most = twi_bands_most(&s->bands);
+    const int64_t out = s->f->recipe.out_height; /* may be more than the image's, where no band is cut */
+    const uint64_t rows = (uint64_t)(s->cuttable || most > out ? most : out);
     uint64_t bytes = 0;
     return __builtin_mul_overflow(rows, row_bytes(s, 1), &bytes) ? UINT64_MAX : bytes;
 }
@@ -72,7 +74,7 @@ static twi_io_status take_slots(stream *s)
 {
     const tw_image *shape = twi_reader_shape(s->reader);
     const twi_recipe *recipe = &s->f->recipe;
-    const int64_t height = s->bands.count == 1 ? recipe->out_height : s->bands.rows;
+    const int64_t height = s->bands.rows >= s->bands.height ? recipe->out_height : s->bands.rows;
     twi_io_status status = TWI_IO_OK;
     for (int i = 0; i < TWI_SLOTS && i < s->bands.count && status == TWI_IO_OK; i++) {
         status = twi_io_create(shape->width, s->bands.rows, shape->channels, shape->type, &s->src[i]);
@@ -126,7 +128,7 @@ static twi_exit try_bands(stream *s)
 
 static bool is_possible(const stream *s)
 {
-    return s->bands.rows >= s->view.height || (s->cuttable && twi_bands_are_possible(&s->bands));
+    return s->cuttable ? twi_bands_are_possible(&s->bands) : s->bands.rows >= s->bands.height;
 }
 
 static bool fits_whole(const stream *s)
@@ -137,11 +139,11 @@ static bool fits_whole(const stream *s)
 /* Rows that are comfortable, and not many times the halo, as far as the budget allows. */
 static int64_t most_rows(const stream *s)
 {
-    const uint64_t height = (uint64_t)s->view.height;
-    const uint64_t allowed = fits_whole(s) ? height : s->budget / row_bytes(s, TWI_SLOTS);
+    const uint64_t all = (uint64_t)twi_bands_most(&s->bands);
+    const uint64_t allowed = fits_whole(s) ? all : s->budget / row_bytes(s, TWI_SLOTS);
     const uint64_t enough = comfortable / row_bytes(s, 1) + 16 * (uint64_t)s->bands.halo;
     const uint64_t rows = s->cuttable && enough < allowed ? enough : allowed;
-    return rows < height ? (int64_t)rows : s->view.height;
+    return (int64_t)(rows < all ? rows : all);
 }
 
 /* Whether the CPU may do what a GPU has no memory for. */
@@ -198,26 +200,33 @@ static twi_exit put(void *user, int64_t index)
 {
     stream *s = user;
     tw_image rows = s->dst[index % TWI_SLOTS].image;
-    if (s->bands.count > 1) {
-        const twi_band band = twi_bands_get(&s->bands, index);
+    const twi_band band = twi_bands_get(&s->bands, index);
+    if (s->cuttable) {
         rows.data = (char *)rows.data + (band.from - band.place) * rows.pitch;
         rows.height = band.to - band.from;
     }
+    if (s->share)
+        return s->share->put(s->share->user, band.from, &rows);
     const twi_io_status status = twi_writer_rows(s->writer, &rows);
     return status == TWI_IO_OK ? TWI_EXIT_DONE : twi_complain_io(status);
 }
 
 /* ---- The whole --------------------------------------------------------------------------------------- */
 
+/* Leaves so many bytes to others than the bands. */
+static void set_aside(stream *s, uint64_t bytes)
+{
+    s->budget -= bytes < s->budget ? bytes : s->budget;
+}
+
 static twi_exit open_input(stream *s)
 {
-    const twi_filter *f = s->f;
-    s->budget = twi_memory_for_bands(f->args);
+    twi_filter *f = s->f;
     const twi_io_status status = twi_reader_open(f->from, f->args->page, s->budget, &s->reader);
     if (status != TWI_IO_OK)
         return twi_complain_io(status);
-    s->budget -= twi_reader_held(s->reader) < s->budget ? twi_reader_held(s->reader) : s->budget;
-    return twi_view_of(f->args, s->reader, &s->view);
+    const twi_exit result = twi_view_of(f->args, s->reader, &s->view);
+    return result == TWI_EXIT_DONE ? twi_filter_fit(f, &s->view, twi_reader_format(s->reader)) : result;
 }
 
 static twi_exit open_output(stream *s)
@@ -251,30 +260,32 @@ static twi_exit compute(stream *s)
 static twi_exit prepare(stream *s)
 {
     twi_filter *f = s->f;
-    twi_exit result = open_input(s);
-    if (result == TWI_EXIT_DONE)
-        result = twi_filter_fit(f, &s->view, twi_reader_format(s->reader));
-    if (result == TWI_EXIT_DONE)
-        result = twi_bands_of(f, &s->view, &s->bands, &s->cuttable);
+    twi_exit result = twi_bands_of(f, &s->view, &s->bands, &s->cuttable);
+    set_aside(s, twi_reader_held(s->reader));
+    if (s->share) {
+        set_aside(s, s->share->kept);
+        s->bands.begin = s->share->begin;
+        s->bands.end = s->share->end;
+    }
     s->shown = twi_progress_start(f->args, twi_filter_runs(f), &s->progress);
     if (result == TWI_EXIT_DONE)
         result = open_engine(s, f->args->backend);
-    if (result == TWI_EXIT_DONE && !by_pieces(s))
-        result = fit_bands(s);
-    return result == TWI_EXIT_DONE ? open_output(s) : result;
+    return result == TWI_EXIT_DONE && !by_pieces(s) ? fit_bands(s) : result;
 }
 
-/* The result appears if all of it was written, and what was read did not change meanwhile. */
-static twi_exit finish(stream *s, twi_exit result)
+/* What was read did not change meanwhile. */
+static twi_exit end_input(stream *s, twi_exit result)
+{
+    const twi_io_status status = result == TWI_EXIT_DONE ? twi_reader_end(s->reader) : TWI_IO_OK;
+    return status == TWI_IO_OK ? result : twi_complain_io(status);
+}
+
+/* The result appears if all of it was written. */
+static twi_exit end_output(stream *s, twi_exit result)
 {
     const char *lost = "";
-    twi_io_status status = TWI_IO_INPUT; /* any failure: its line has been printed */
-    if (result == TWI_EXIT_DONE) {
-        status = twi_reader_end(s->reader);
-        if (status != TWI_IO_OK)
-            result = twi_complain_io(status);
-    }
-    status = twi_writer_close(s->writer, status, &lost);
+    /* of a failure the line has been printed */
+    const twi_io_status status = twi_writer_close(s->writer, result == TWI_EXIT_DONE ? TWI_IO_OK : TWI_IO_INPUT, &lost);
     if (result == TWI_EXIT_DONE && status != TWI_IO_OK)
         result = twi_complain_io(status);
     if (result == TWI_EXIT_DONE)
@@ -282,16 +293,38 @@ static twi_exit finish(stream *s, twi_exit result)
     return result;
 }
 
+static void release(stream *s)
+{
+    free_slots(s);
+    twi_engine_close(&s->engine);
+}
+
 twi_exit twi_stream_filter(twi_filter *f)
 {
-    stream s = {.f = f};
+    stream s = {.f = f, .budget = twi_memory_for_bands(f->args)};
+    twi_exit result = open_input(&s);
+    if (result == TWI_EXIT_DONE)
+        result = prepare(&s);
+    if (result == TWI_EXIT_DONE)
+        result = open_output(&s);
+    if (result == TWI_EXIT_DONE)
+        result = compute(&s);
+    twi_progress_end();
+    result = end_output(&s, end_input(&s, result));
+    release(&s);
+    twi_reader_close(s.reader);
+    return result;
+}
+
+twi_exit twi_stream_share(twi_filter *f, const twi_share *share)
+{
+    stream s = {
+        .f = f, .share = share, .reader = share->reader, .view = share->view, .budget = twi_memory_for_bands(f->args)};
     twi_exit result = prepare(&s);
     if (result == TWI_EXIT_DONE)
         result = compute(&s);
     twi_progress_end();
-    result = finish(&s, result);
-    free_slots(&s);
-    twi_engine_close(&s.engine);
-    twi_reader_close(s.reader);
+    result = end_input(&s, result);
+    release(&s);
     return result;
 }

@@ -1,12 +1,13 @@
 /*
- * The command on several ranks. A filter with a window is one pass: each rank reads the rows of its result and those
- * around them that the filter needs, by itself, and does what one process does with a whole image; no pixel travels.
- * Turns and sums are done on rows in memory by libtilewise_mpi. Results that are flat files are written by all ranks at
- * once, others by the first, which all send their rows to.
+ * The command on several ranks. What makes rows of rows is one pass: each rank reads the rows of its result and those
+ * around them that the filter needs, by itself, in bands as one process does with all rows; no pixel travels.
+ * What makes columns of rows, and sums, is done on rows in memory by libtilewise_mpi. Results that are flat files are
+ * written by all ranks at once, others by the first, which all send their rows to.
  *
  * What fails on one rank has its line there; then all leave with the same code. What is wrong for all, such as a file
  * that is not there, is found by the first rank, before the others look.
  */
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,10 +18,12 @@
 #include "cli/jobs.h"
 #include "cli/memory.h"
 #include "cli/stats.h"
+#include "cli/stream.h"
 #include "mpi/command.h"
-#include "mpi/ranks.h"
+#include "mpi/file.h"
 
 static bool joined;
+static int provided; /* MPI's promise about threads */
 
 /* ---- Ranks ----------------------------------------------------------------------------------------------- */
 
@@ -29,12 +32,11 @@ int twi_ranks_join(void)
     /* what Open MPI, MPICH and Slurm tell the processes that they start */
     static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"};
     int rank = 0;
-    int provided = 0;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         joined = joined || getenv(names[i]);
     if (!joined)
         return 0;
-    (void)MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
+    (void)MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided);
     (void)MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     return rank;
 }
@@ -72,13 +74,27 @@ static twi_exit complain(const tw_mpi *mpi, tw_status status)
     return mpi->rank == 0 ? twi_complain(code, "%s", tw_mpi_error_message()) : code;
 }
 
-/* Opens the ranks with what the line says. A rank's device and threads are its own: `mine`, a copy of the line, gets
- * them. */
+/* The ranks of this rank's host. */
+static int count_neighbours(const tw_mpi *mpi)
+{
+    MPI_Comm host;
+    int count = 1;
+    (void)MPI_Comm_split_type(mpi->communicator, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+    (void)MPI_Comm_size(host, &count);
+    (void)MPI_Comm_free(&host);
+    return count;
+}
+
+/* Opens the ranks with what the line says. A rank's device, threads and share of the host's memory are its own: `mine`,
+ * a copy of the line, gets them. */
 static twi_exit open_ranks(const twi_args *args, twi_args *mine, tw_mpi **mpi)
 {
     tw_context_options options = tw_context_defaults();
     options.backend = args->backend;
     options.threads = args->threads;
+    if (provided < MPI_THREAD_SERIALIZED) /* of all ranks, as it is of the library */
+        return twi_complain(TWI_EXIT_DEVICE, "this MPI lets one thread alone call it: the command needs "
+                                             "MPI_THREAD_SERIALIZED");
     const tw_status status = tw_mpi_create(MPI_COMM_WORLD, &options, mpi);
     if (status != TW_OK) {
         int rank = 0;
@@ -87,6 +103,9 @@ static twi_exit open_ranks(const twi_args *args, twi_args *mine, tw_mpi **mpi)
     }
     mine->device = (*mpi)->device;
     mine->threads = tw_context_threads((*mpi)->context);
+    mine->progress = TWI_PROGRESS_NEVER;
+    if (args->memory == 0)
+        mine->memory = twi_memory_limit(args) / (uint64_t)count_neighbours(*mpi);
     return TWI_EXIT_DONE;
 }
 
@@ -106,31 +125,54 @@ static twi_exit open_input(const twi_args *args, const char *path, input *in)
     return status == TWI_IO_OK ? twi_view_of(args, in->reader, &in->whole) : twi_complain_io(status);
 }
 
-/* Memory for so many rows of the file, and what of them is the image's. */
-static twi_exit take_rows(const twi_args *args, const input *in, int64_t height, twi_io_image *memory, tw_image *rows)
-{
-    const tw_image *file = twi_reader_shape(in->reader);
-    const twi_io_status status = twi_io_create(file->width, height, file->channels, file->type, memory);
-    if (status != TWI_IO_OK)
-        return twi_complain_io(status);
-    *rows = memory->image;
-    rows->data = (char *)rows->data + args->view_x * twi_pixel_bytes(rows);
-    rows->width = in->whole.width;
-    return TWI_EXIT_DONE;
-}
-
-/* This rank's rows of the image, in memory of `memory`. */
-static twi_exit read_own(const twi_args *args, const tw_mpi *mpi, input *in, twi_io_image *memory, tw_mpi_image *own)
+/* Bytes of a rank's rows: of those of the first, which has as many as any. */
+static uint64_t bytes_of_rows(const tw_mpi *mpi, int64_t width, int64_t height, int32_t channels, tw_type type)
 {
     int64_t first = 0;
     int64_t last = 0;
+    tw_mpi_rows(mpi, height, 0, &first, &last);
+    return (uint64_t)(last - first) * (uint64_t)(width * channels) * tw_type_size(type);
+}
+
+/* Rows that each rank must hold at once, of which no band would do: by the rank that may take the least. */
+static twi_exit check_memory(const twi_args *args, const tw_mpi *mpi, const char *name, const char *what,
+                             uint64_t bytes)
+{
+    uint64_t own[2] = {twi_memory_for_bands(args), twi_memory_limit(args)};
+    uint64_t least[2] = {0, 0};
+    (void)MPI_Allreduce(own, least, 2, MPI_UINT64_T, MPI_MIN, mpi->communicator);
+    if (bytes <= least[0])
+        return TWI_EXIT_DONE;
+    return mpi->rank > 0 ? TWI_EXIT_MEMORY
+                         : twi_complain(TWI_EXIT_MEMORY,
+                                        "%s: %s take %" PRIu64 " bytes of each rank's memory, of which %" PRIu64
+                                        " are too little: take more ranks, or give a higher --memory",
+                                        name, what, bytes, least[1]);
+}
+
+/* This rank's rows of the image, in memory of `memory`. `more`: bytes that what is made of them will take. */
+static twi_exit read_own(const twi_args *args, const tw_mpi *mpi, input *in, uint64_t more, twi_io_image *memory,
+                         tw_mpi_image *own)
+{
+    const tw_image *file = twi_reader_shape(in->reader);
+    const uint64_t bytes = bytes_of_rows(mpi, file->width, in->whole.height, file->channels, file->type);
+    int64_t first = 0;
+    int64_t last = 0;
+    const twi_exit fits = check_memory(args, mpi, args->operands[0], "its rows", bytes + more);
+    if (fits != TWI_EXIT_DONE)
+        return fits;
     tw_mpi_rows(mpi, in->whole.height, mpi->rank, &first, &last);
-    const twi_exit taken = take_rows(args, in, last > first ? last - first : 1, memory, &own->rows);
-    own->height = in->whole.height;
+    twi_io_status status =
+        twi_io_create(file->width, last > first ? last - first : 1, file->channels, file->type, memory);
+    if (status != TWI_IO_OK)
+        return twi_complain_io(status);
+    *own = (tw_mpi_image){memory->image, in->whole.height};
+    own->rows.data = (char *)own->rows.data + args->view_x * twi_pixel_bytes(&own->rows);
+    own->rows.width = in->whole.width;
     own->rows.height = last - first;
-    if (taken != TWI_EXIT_DONE || first == last)
-        return taken;
-    twi_io_status status = twi_reader_rows(in->reader, args->view_y + first, &memory->image);
+    if (first == last)
+        return TWI_EXIT_DONE;
+    status = twi_reader_rows(in->reader, args->view_y + first, &memory->image);
     if (status == TWI_IO_OK)
         status = twi_reader_end(in->reader);
     return status == TWI_IO_OK ? TWI_EXIT_DONE : twi_complain_io(status);
@@ -142,10 +184,9 @@ typedef struct work {
     tw_mpi *mpi;
     twi_filter filter;
     input in;
-    twi_io_image source; /* memory of rows that are read */
-    twi_io_image band;   /* what a filter makes of them */
-    tw_mpi_image made;   /* memory of rows of the result, where it is not the filter's */
-    tw_mpi_image result; /* this rank's rows of the result */
+    bool in_bands;       /* rows of the result depend on those around them alone */
+    twi_io_image source; /* memory of rows that are read, else */
+    tw_mpi_image made;   /* this rank's rows of the result, where they wait in memory */
 } work;
 
 /* All that needs no pixel. */
@@ -160,7 +201,24 @@ static twi_exit prepare(work *w)
     twi_exit result = twi_recipe_take(f->args, f->id, false, &f->recipe);
     if (result == TWI_EXIT_DONE)
         result = open_input(f->args, f->from, &w->in);
-    return result == TWI_EXIT_DONE ? twi_filter_fit(f, &w->in.whole, twi_reader_format(w->in.reader)) : result;
+    if (result == TWI_EXIT_DONE)
+        result = twi_filter_fit(f, &w->in.whole, twi_reader_format(w->in.reader));
+    twi_bands bands;
+    return result == TWI_EXIT_DONE ? twi_bands_of(f, &w->in.whole, &bands, &w->in_bands) : result;
+}
+
+/* Memory for this rank's rows of the result. */
+static tw_status take_result(work *w)
+{
+    const twi_recipe *recipe = &w->filter.recipe;
+    return tw_mpi_image_create(w->mpi, recipe->out_width, recipe->out_height, w->in.whole.channels, recipe->out_type,
+                               &w->made);
+}
+
+static uint64_t bytes_of_result(const work *w)
+{
+    const twi_recipe *recipe = &w->filter.recipe;
+    return bytes_of_rows(w->mpi, recipe->out_width, recipe->out_height, w->in.whole.channels, recipe->out_type);
 }
 
 /* Turns and sums: this rank's rows are read, and the library moves what it must. */
@@ -172,14 +230,13 @@ static twi_exit compute_in_memory(work *w)
     tw_image whole_src;
     tw_image whole_dst;
     tw_problem problem;
-    twi_exit code = read_own(f->args, w->mpi, &w->in, &w->source, &own);
+    twi_exit code = read_own(f->args, w->mpi, &w->in, bytes_of_result(w), &w->source, &own);
     if (code == TWI_EXIT_DONE && f->args->variant)
         code = twi_complain(TWI_EXIT_USAGE, "--variant: on several ranks %s chooses by itself", f->args->command->name);
     code = agree(w->mpi, code);
     if (code != TWI_EXIT_DONE)
         return code;
-    tw_status status = tw_mpi_image_create(w->mpi, recipe->out_width, recipe->out_height, own.rows.channels,
-                                           recipe->out_type, &w->made);
+    tw_status status = take_result(w);
     if (status == TW_OK)
         status = tw_mpi_describe(&own, &w->made, &whole_src, &whole_dst);
     if (status == TW_OK)
@@ -187,80 +244,68 @@ static twi_exit compute_in_memory(work *w)
     status = twi_mpi_agree(w->mpi, status);
     if (status == TW_OK)
         status = tw_mpi_run(w->mpi, &problem, &own, &w->made);
-    w->result = w->made;
     return status == TW_OK ? TWI_EXIT_DONE : complain(w->mpi, status);
 }
 
-/* Whether a result's rows depend on those around them alone. */
-static bool is_local(const twi_filter *f)
+/* All else: this rank's rows of the result in bands, which `put` gets. `kept`: bytes that it keeps them in. */
+static twi_exit make_rows(work *w, twi_exit (*put)(void *user, int64_t first, const tw_image *rows), void *user,
+                          uint64_t kept)
 {
-    switch (twi_filter_op(f)) {
-    case TW_OP_TRANSPOSE:
-    case TW_OP_REDUCE:
-    case TW_OP_HISTOGRAM:
-    case TW_OP_SCAN:
-    case TW_OP_INTEGRAL:
-        return false;
-    default:
-        return true;
-    }
+    twi_share share = {.reader = w->in.reader, .view = w->in.whole, .put = put, .user = user, .kept = kept};
+    tw_mpi_rows(w->mpi, w->filter.recipe.out_height, w->mpi->rank, &share.begin, &share.end);
+    return share.begin < share.end ? twi_stream_share(&w->filter, &share) : TWI_EXIT_DONE;
 }
 
-/* All of the filter's runs on a band of rows, wide enough that what its cut edges spoil is not this rank's. */
-static twi_exit run_band(work *w, const tw_image *band, int64_t skip)
+static twi_exit put_into_memory(void *user, int64_t first, const tw_image *rows)
 {
-    const twi_filter *f = &w->filter;
-    twi_engine engine;
-    twi_exit code = twi_engine_open(f->args, twi_filter_op(f), f->args->threads, NULL, NULL, &engine);
-    if (code == TWI_EXIT_DONE) {
-        const twi_io_status made =
-            twi_io_create(band->width, band->height, band->channels, f->recipe.out_type, &w->band);
-        code = made == TWI_IO_OK ? TWI_EXIT_DONE : twi_complain_io(made);
-    }
-    if (code == TWI_EXIT_DONE) {
-        const tw_status status = twi_filter_run(f, &engine, band, &w->band.image);
-        code = status == TW_OK ? TWI_EXIT_DONE : twi_complain_status(status);
-    }
-    twi_engine_close(&engine);
-    const int64_t rows = w->result.rows.height;
-    w->result.rows = w->band.image;
-    w->result.rows.data = (char *)w->band.image.data + skip * w->band.image.pitch;
-    w->result.rows.height = rows;
-    return code;
+    const work *w = user;
+    int64_t begin = 0;
+    int64_t end = 0;
+    tw_mpi_rows(w->mpi, w->made.height, w->mpi->rank, &begin, &end);
+    const tw_image *made = &w->made.rows;
+    for (int64_t y = 0; y < rows->height; y++)
+        memcpy((char *)made->data + (first - begin + y) * made->pitch, (const char *)rows->data + y * rows->pitch,
+               (size_t)(rows->width * twi_pixel_bytes(rows)));
+    return TWI_EXIT_DONE;
 }
 
-/* Filters: the rank's rows of the result from those of the file around them. */
-static twi_exit compute_band(work *w)
+static twi_exit make_in_memory(work *w)
 {
-    const twi_filter *f = &w->filter;
-    const tw_image *whole = &w->in.whole;
-    twi_bands bands;
-    tw_image band = *whole;
-    bool cuttable = false;
-    int64_t first = 0;
-    int64_t last = 0;
-    tw_mpi_rows(w->mpi, whole->height, w->mpi->rank, &first, &last);
-    w->result = (tw_mpi_image){*whole, whole->height};
-    w->result.rows.type = f->recipe.out_type;
-    w->result.rows.height = last - first;
-    twi_exit code = twi_bands_of(f, whole, &bands, &cuttable);
-    if (code != TWI_EXIT_DONE || first == last)
-        return code;
-    int64_t from = first - bands.halo;
-    int64_t to = last + bands.halo;
-    const bool all = to - from >= whole->height;
-    if (all || (!bands.wraps && from < 0))
-        from = 0;
-    if (all || (!bands.wraps && to > whole->height))
-        to = whole->height;
-    bands.rows = to - from;
-    code = take_rows(f->args, &w->in, bands.rows, &w->source, &band);
+    const uint64_t bytes = bytes_of_result(w);
+    twi_exit code = check_memory(w->filter.args, w->mpi, w->filter.to,
+                                 "a format that one rank must write: until then its rows", bytes);
     if (code != TWI_EXIT_DONE)
         return code;
-    twi_io_status read = twi_bands_read(&bands, w->in.reader, f->args->view_y, from, &w->source.image, 0, NULL);
-    if (read == TWI_IO_OK)
-        read = twi_reader_end(w->in.reader);
-    return read == TWI_IO_OK ? run_band(w, &band, first - from) : twi_complain_io(read);
+    const tw_status status = take_result(w);
+    if (status != TW_OK)
+        return complain(w->mpi, status);
+    return agree(w->mpi, make_rows(w, put_into_memory, w, bytes));
+}
+
+/* A failure of writing that all ranks have agreed on. */
+static twi_exit judge_output(const work *w, tw_status status)
+{
+    if (status == TW_OK)
+        return TWI_EXIT_DONE;
+    (void)complain(w->mpi, status);
+    return TWI_EXIT_OUTPUT;
+}
+
+static twi_exit put_into_file(void *user, int64_t first, const tw_image *rows)
+{
+    return twi_file_move(user, first, rows) == TW_OK ? TWI_EXIT_DONE
+                                                     : twi_complain(TWI_EXIT_OUTPUT, "%s", tw_mpi_error_message());
+}
+
+static twi_exit make_in_file(work *w, const tw_mpi_file *file)
+{
+    twi_file open;
+    const twi_exit opened = judge_output(w, twi_file_open(w->mpi, file, true, 0, 0, &open));
+    if (opened != TWI_EXIT_DONE)
+        return opened;
+    const twi_exit code = agree(w->mpi, make_rows(w, put_into_file, &open, 0));
+    const tw_status closed = twi_file_close(&open, TW_OK);
+    return code == TWI_EXIT_DONE ? judge_output(w, closed) : code;
 }
 
 /* ---- Results --------------------------------------------------------------------------------------------- */
@@ -295,35 +340,73 @@ static twi_exit open_output(work *w, target *to, twi_writer **writer)
     return TWI_EXIT_DONE;
 }
 
-/* Through the first rank's memory. */
+/* Rows y ... y + rows.height - 1 of the result, from the ranks that have them to the first one's memory. */
+static tw_status collect_rows(const work *w, twi_rect *parts, int64_t y, const tw_image *rows)
+{
+    const tw_image *made = &w->made.rows;
+    const twi_cut from = {.kind = TWI_CUT_LIST, .list = parts};
+    const twi_cut to = {.kind = TWI_CUT_NONE, .whole = {0, y, made->width, rows->height}};
+    tw_image own = *made;
+    for (int rank = 0; rank < w->mpi->size; rank++) {
+        int64_t first = 0;
+        int64_t last = 0;
+        tw_mpi_rows(w->mpi, w->made.height, rank, &first, &last);
+        const int64_t begin = first > y ? first : y;
+        const int64_t end = last < y + rows->height ? last : y + rows->height;
+        parts[rank] = (twi_rect){0, begin, made->width, end > begin ? end - begin : 0};
+        if (rank == w->mpi->rank && end > begin)
+            own.data = (char *)made->data + (begin - first) * made->pitch;
+    }
+    return twi_move(w->mpi, twi_pixel_bytes(made), &from, &own, &to, rows);
+}
+
+enum { PORTION = 32 << 20 /* bytes that the first rank collects and writes at a time */ };
+
+/* By the first rank, portion by portion. */
+static twi_exit write_portions(const work *w, twi_writer *writer, void *parts, twi_io_image *portion)
+{
+    const tw_image *made = &w->made.rows;
+    const int64_t row = made->width * twi_pixel_bytes(made);
+    const int64_t step = row < PORTION ? PORTION / row : 1;
+    tw_image rows = {.height = step < w->made.height ? step : w->made.height};
+    twi_exit code = TWI_EXIT_DONE;
+    if (w->mpi->rank == 0) {
+        const twi_io_status taken = twi_io_create(made->width, rows.height, made->channels, made->type, portion);
+        code = taken == TWI_IO_OK ? TWI_EXIT_DONE : twi_complain_io(taken);
+        rows = portion->image;
+    }
+    code = as_first(w->mpi, code);
+    for (int64_t y = 0; y < w->made.height && code == TWI_EXIT_DONE; y += rows.height) {
+        rows.height = step < w->made.height - y ? step : w->made.height - y;
+        const tw_status moved = collect_rows(w, parts, y, &rows);
+        if (moved != TW_OK)
+            return complain(w->mpi, moved);
+        const twi_io_status written = w->mpi->rank == 0 ? twi_writer_rows(writer, &rows) : TWI_IO_OK;
+        code = as_first(w->mpi, written == TWI_IO_OK ? TWI_EXIT_DONE : twi_complain_io(written));
+    }
+    return code;
+}
+
 static twi_exit write_by_first(work *w, twi_writer *writer)
 {
-    const tw_image *shape = &w->filter.output.image; /* the first rank has its description */
-    twi_io_image whole = {0};
-    twi_io_status made = TWI_IO_OK;
-    if (w->mpi->rank == 0)
-        made = twi_io_create(shape->width, shape->height, shape->channels, shape->type, &whole);
-    twi_exit code = agree(w->mpi, made == TWI_IO_OK ? TWI_EXIT_DONE : twi_complain_io(made));
+    void *parts = NULL;
+    twi_io_image portion = {0};
+    twi_exit code = w->in_bands ? make_in_memory(w) : TWI_EXIT_DONE;
     if (code == TWI_EXIT_DONE) {
-        const tw_status moved = tw_mpi_gather(w->mpi, 0, &w->result, w->mpi->rank == 0 ? &whole.image : NULL);
-        code = moved == TW_OK ? TWI_EXIT_DONE : complain(w->mpi, moved);
+        const tw_status status = twi_mpi_agree(w->mpi, twi_mpi_table(w->mpi, sizeof(twi_rect), &parts));
+        code = status == TW_OK ? write_portions(w, writer, parts, &portion) : complain(w->mpi, status);
     }
-    if (code == TWI_EXIT_DONE && w->mpi->rank == 0) {
-        const twi_io_status written = twi_writer_rows(writer, &whole.image);
-        code = written == TWI_IO_OK ? TWI_EXIT_DONE : twi_complain_io(written);
-    }
-    twi_io_free(&whole);
-    return as_first(w->mpi, code);
+    twi_io_free(&portion);
+    free(parts);
+    return code;
 }
 
 static twi_exit write_by_all(work *w, const target *to)
 {
     const tw_mpi_file file = {to->name, to->offset};
-    const tw_status status = tw_mpi_write(w->mpi, &file, &w->result);
-    if (status == TW_OK)
-        return TWI_EXIT_DONE;
-    (void)complain(w->mpi, status);
-    return TWI_EXIT_OUTPUT;
+    if (w->in_bands)
+        return make_in_file(w, &file);
+    return judge_output(w, tw_mpi_write(w->mpi, &file, &w->made));
 }
 
 /* The file appears, or is removed. */
@@ -365,8 +448,8 @@ static twi_exit run_filter(work *w)
     if (code == TWI_EXIT_DONE && w->mpi->rank > 0)
         code = prepare(w);
     code = agree(w->mpi, code);
-    if (code == TWI_EXIT_DONE)
-        code = is_local(&w->filter) ? agree(w->mpi, compute_band(w)) : compute_in_memory(w);
+    if (code == TWI_EXIT_DONE && !w->in_bands)
+        code = compute_in_memory(w);
     return code == TWI_EXIT_DONE ? write_result(w) : code;
 }
 
@@ -381,7 +464,6 @@ static twi_exit filter(const twi_args *args, tw_mpi *mpi)
     const twi_exit code = run_filter(&w);
     tw_mpi_image_free(mpi, &w.made);
     twi_io_free(&w.source);
-    twi_io_free(&w.band);
     twi_reader_close(w.in.reader);
     twi_filter_free(&w.filter);
     return code;
@@ -444,7 +526,7 @@ static twi_exit run_stats(tw_mpi *mpi, input *in, twi_stats *s)
     code = agree(mpi, code);
     if (code != TWI_EXIT_DONE)
         return code;
-    code = agree(mpi, read_own(args, mpi, in, &s->input, &own));
+    code = agree(mpi, read_own(args, mpi, in, 0, &s->input, &own));
     s->src = in->whole;
     if (code == TWI_EXIT_DONE)
         code = collect(mpi, &own, &params, &s->records);
