@@ -74,6 +74,8 @@ class Explained(CommandTest):
                  ("neighboured", "interleaved", "shared", "unrolled", "shuffle")}
         self.assertEqual(self.access(folds["neighboured"], "lanes", "global", "store")["block"]["requests"], 4 + 5 * 4 + 2 + 1)
         self.assertEqual(self.access(folds["interleaved"], "lanes", "global", "store")["block"]["requests"], 4 + 2 + 6)
+        for direction, steps in (("load", 2 * 2 + 2 + 5), ("store", 4 + 2 + 5)):
+            self.assertEqual(self.access(folds["unrolled"], "lanes", "shared", direction)["block"]["requests"], steps)
         self.assertEqual([folds[name]["barriers"] for name in folds], [7, 7, 7, 2, 1])
         self.assertEqual([folds[name]["shared_bytes"] for name in folds], [0, 0, 1024, 1024, 32])
 

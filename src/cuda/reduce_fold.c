@@ -234,12 +234,15 @@ static void declare_fold(twi_kernel *kernel, int fold)
                                                                              kept_unrolled};
     static int64_t (*const added[])(const twi_kernel *, const twi_visit *) = {added_neighbour, added_half, added_half,
                                                                               added_unrolled};
+    /* from a distance of 32 on, unrolled's threads hold their sums, and store them for others alone */
+    const bool held = fold == TWI_CUDA_UNROLLED;
     declare_lanes(kernel, true, 1, fold == TWI_CUDA_NEIGHBOURED ? turned_lane : own_lane);
-    declare_lanes(kernel, false, FOLD_STEPS, kept[fold]);
+    declare_lanes(kernel, false, held ? 2 : FOLD_STEPS, kept[fold]);
     declare_lanes(kernel, false, FOLD_STEPS, added[fold]);
-    declare_lanes(kernel, true, FOLD_STEPS, kept[fold]);
-    declare_lanes(kernel, false, 1, first_lane);
-    kernel->barriers = fold == TWI_CUDA_UNROLLED ? 2 : FOLD_STEPS;
+    declare_lanes(kernel, true, held ? FOLD_STEPS - 1 : FOLD_STEPS, kept[fold]);
+    if (!held)
+        declare_lanes(kernel, false, 1, first_lane);
+    kernel->barriers = held ? 2 : FOLD_STEPS;
 }
 
 static void explain_fold(twi_kernel *kernel, int fold)
