@@ -4,69 +4,48 @@
 #include "testing_io.h"
 #include "io/metadata.h"
 
-static const uint64_t no_limit = UINT64_MAX;
-
 /* ---- Reading files that others made ----------------------------------------------------------- */
 
-/* "NAME.N.npy" holds the pixels of page N of NAME; false for other names. */
-static bool split_expected(const char *file, char *name, size_t size, int64_t *page)
+/* "NAME.N.npy" holds the pixels of page N of NAME. */
+static bool compare_with_stored(const char *stored)
 {
-    const size_t length = strlen(file);
-    if (length < 7 || strcmp(file + length - 4, ".npy") != 0 || file[length - 6] != '.' || file[length - 5] < '0' ||
-        file[length - 5] > '9')
+    char name[512];
+    twi_io_image image;
+    twi_io_image expected;
+    const size_t length = strlen(stored);
+    const char *end = stored + length - 6;
+    if (length < 6 || end[0] != '.' || end[1] < '0' || end[1] > '9' || strcmp(end + 2, ".npy") != 0)
         return false;
-    *page = file[length - 5] - '0';
-    (void)snprintf(name, size, "%s/%.*s", TW_TEST_DATA "/io", (int)(length - 6), file);
+    (void)snprintf(name, sizeof name, "%.*s", (int)(length - 6), stored);
+    assert_io_ok(twi_io_read(stored, 0, no_limit, &expected));
+    assert_io_ok(twi_io_read(name, end[1] - '0', no_limit, &image));
+    assert_same_pixels(&image.image, &expected.image, name);
+    assert_int_equal((uintptr_t)image.image.data % 256, 0);
+    assert_int_equal(image.image.pitch % 64, 0);
+    twi_io_free(&image);
+    twi_io_free(&expected);
     return true;
 }
 
 static void files_give_the_pixels_that_were_stored(void **state)
 {
     (void)state;
-    int count = 0;
-    DIR *directory = opendir(TW_TEST_DATA "/io");
-    assert_non_null(directory);
-    for (const struct dirent *entry = readdir(directory); entry; entry = readdir(directory)) {
-        char name[512];
-        char expected_name[512];
-        twi_io_image image;
-        twi_io_image expected;
-        int64_t page = 0;
-        if (!split_expected(entry->d_name, name, sizeof name, &page))
-            continue;
-        (void)snprintf(expected_name, sizeof expected_name, "%s/%s", TW_TEST_DATA "/io", entry->d_name);
-        assert_io_ok(twi_io_read(expected_name, 0, no_limit, &expected));
-        assert_io_ok(twi_io_read(name, page, no_limit, &image));
-        assert_same_pixels(&image.image, &expected.image, name);
-        assert_int_equal((uintptr_t)image.image.data % 256, 0);
-        assert_int_equal(image.image.pitch % 64, 0);
-        twi_io_free(&image);
-        twi_io_free(&expected);
-        count++;
-    }
-    (void)closedir(directory);
-    assert_true(count > 90);
+    assert_true(visit_files(TW_TEST_DATA "/io", compare_with_stored) > 90);
+}
+
+static bool refuse_file(const char *name)
+{
+    twi_io_image image;
+    assert_io_refused(twi_io_read(name, 0, no_limit, &image), TWI_IO_INPUT, name, ": ");
+    assert_null(image.image.data);
+    assert_null(image.metadata);
+    return true;
 }
 
 static void files_that_cannot_be_right_are_refused(void **state)
 {
     (void)state;
-    int count = 0;
-    DIR *directory = opendir(TW_TEST_DATA "/io/refused");
-    assert_non_null(directory);
-    for (const struct dirent *entry = readdir(directory); entry; entry = readdir(directory)) {
-        char name[512];
-        twi_io_image image;
-        if (entry->d_name[0] == '.')
-            continue;
-        (void)snprintf(name, sizeof name, "%s/%s", TW_TEST_DATA "/io/refused", entry->d_name);
-        assert_io_refused(twi_io_read(name, 0, no_limit, &image), TWI_IO_INPUT, name, ": ");
-        assert_null(image.image.data);
-        assert_null(image.metadata);
-        count++;
-    }
-    (void)closedir(directory);
-    assert_true(count > 60);
+    assert_true(visit_files(TW_TEST_DATA "/io/refused", refuse_file) > 60);
 }
 
 /* The reader of the expected pixels above, itself against bytes that are written out. */

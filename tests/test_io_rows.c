@@ -4,8 +4,6 @@
 
 #include "testing_io.h"
 
-static const uint64_t no_limit = UINT64_MAX;
-
 /* ---- Reading -------------------------------------------------------------------------------------- */
 
 /* Rows of `reader` in portions of `step`, in the order that is asked for, beside `whole`. */
@@ -53,11 +51,13 @@ static void assert_same_metadata(const twi_io_image *a, const twi_io_image *b, c
     free(others);
 }
 
-static void check_file(const char *name)
+static bool check_file(const char *name)
 {
     twi_io_image whole;
     twi_io_image described;
     twi_reader *reader;
+    if (strstr(name, ".md"))
+        return false;
     assert_io_ok(twi_io_read(name, 0, no_limit, &whole));
     for (int64_t step = 1; step <= whole.image.height + 1; step += 1 + step / 2) {
         assert_io_ok(twi_reader_open(name, 0, no_limit, &reader));
@@ -75,57 +75,39 @@ static void check_file(const char *name)
     twi_reader_close(reader);
     twi_io_free(&described);
     twi_io_free(&whole);
+    return true;
 }
 
 static void rows_are_those_of_the_whole_image(void **state)
 {
     (void)state;
-    int count = 0;
-    DIR *directory = opendir(TW_TEST_DATA "/io");
-    assert_non_null(directory);
-    for (const struct dirent *entry = readdir(directory); entry; entry = readdir(directory)) {
-        char name[512];
-        struct stat facts;
-        (void)snprintf(name, sizeof name, "%s/%s", TW_TEST_DATA "/io", entry->d_name);
-        if (stat(name, &facts) != 0 || !S_ISREG(facts.st_mode) || strstr(entry->d_name, ".md"))
-            continue;
-        check_file(name);
-        count++;
+    assert_true(visit_files(TW_TEST_DATA "/io", check_file) > 180);
+}
+
+static bool find_damage(const char *name)
+{
+    twi_reader *reader;
+    twi_io_status status = twi_reader_open(name, 0, 1 << 24, &reader);
+    if (status == TWI_IO_OK) {
+        twi_io_image row;
+        const tw_image *shape = twi_reader_shape(reader);
+        assert_io_ok(twi_io_create(shape->width, 1, shape->channels, shape->type, &row));
+        for (int64_t y = 0; y < shape->height && status == TWI_IO_OK; y++)
+            status = twi_reader_rows(reader, y, &row.image);
+        if (status == TWI_IO_OK)
+            status = twi_reader_end(reader);
+        twi_io_free(&row);
+        twi_reader_close(reader);
     }
-    (void)closedir(directory);
-    assert_true(count > 180);
+    if ((status != TWI_IO_INPUT && status != TWI_IO_MEMORY) || strncmp(twi_io_message(), name, strlen(name)) != 0)
+        fail_msg("%s: %d, %s", name, (int)status, twi_io_message());
+    return true;
 }
 
 static void damage_is_found_by_rows_too(void **state)
 {
     (void)state;
-    int count = 0;
-    DIR *directory = opendir(TW_TEST_DATA "/io/refused");
-    assert_non_null(directory);
-    for (const struct dirent *entry = readdir(directory); entry; entry = readdir(directory)) {
-        char name[512];
-        twi_reader *reader;
-        if (entry->d_name[0] == '.')
-            continue;
-        (void)snprintf(name, sizeof name, "%s/%s", TW_TEST_DATA "/io/refused", entry->d_name);
-        twi_io_status status = twi_reader_open(name, 0, 1 << 24, &reader);
-        if (status == TWI_IO_OK) {
-            twi_io_image row;
-            const tw_image *shape = twi_reader_shape(reader);
-            assert_io_ok(twi_io_create(shape->width, 1, shape->channels, shape->type, &row));
-            for (int64_t y = 0; y < shape->height && status == TWI_IO_OK; y++)
-                status = twi_reader_rows(reader, y, &row.image);
-            if (status == TWI_IO_OK)
-                status = twi_reader_end(reader);
-            twi_io_free(&row);
-            twi_reader_close(reader);
-        }
-        if ((status != TWI_IO_INPUT && status != TWI_IO_MEMORY) || strncmp(twi_io_message(), name, strlen(name)) != 0)
-            fail_msg("%s: %d, %s", name, (int)status, twi_io_message());
-        count++;
-    }
-    (void)closedir(directory);
-    assert_true(count > 60);
+    assert_true(visit_files(TW_TEST_DATA "/io/refused", find_damage) > 60);
 }
 
 static void rows_that_are_not_there_are_refused(void **state)

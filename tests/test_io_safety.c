@@ -9,8 +9,6 @@
 #include "io/format.h"
 #include "io/tags.h"
 
-static const uint64_t no_limit = UINT64_MAX;
-
 static const char *const lossless[] = {"a.png", "a.jpg", "a.tif", "a.pnm", "a.npy"};
 
 /* ---- Input ----------------------------------------------------------------------------------------- */
@@ -51,36 +49,33 @@ static void read_anything(const char *path)
     twi_io_free(&image);
 }
 
+/* Every truncation of a small file, and every byte of it changed. */
+static bool damage_file(const char *name)
+{
+    const char *path = in_folder("damaged");
+    size_t size;
+    uint8_t *bytes = load_file(name, &size);
+    /* the expected pixels of the other test are one kind of file */
+    const bool taken = size <= 700 && !strstr(name, ".0.npy");
+    for (size_t length = 0; length < size && taken; length++) {
+        write_file(path, bytes, length);
+        read_anything(path);
+    }
+    for (size_t at = 0; at < size && taken; at++) {
+        bytes[at] ^= 0xff;
+        write_file(path, bytes, size);
+        read_anything(path);
+        bytes[at] ^= 0xff;
+    }
+    free(bytes);
+    return taken;
+}
+
 static void damaged_files_of_others_never_crash(void **state)
 {
     (void)state;
-    DIR *directory = opendir(TW_TEST_DATA "/io");
-    const char *path = in_folder("damaged");
-    assert_non_null(directory);
-    for (const struct dirent *entry = readdir(directory); entry; entry = readdir(directory)) {
-        char name[512];
-        size_t size;
-        (void)snprintf(name, sizeof name, "%s/%s", TW_TEST_DATA "/io", entry->d_name);
-        /* the expected pixels of the other test are one kind of file */
-        if (entry->d_type != DT_REG || strstr(entry->d_name, ".0.npy"))
-            continue;
-        uint8_t *bytes = load_file(name, &size);
-        if (size <= 700) {
-            for (size_t length = 0; length < size; length++) {
-                write_file(path, bytes, length);
-                read_anything(path);
-            }
-            for (size_t at = 0; at < size; at++) {
-                bytes[at] ^= 0xff;
-                write_file(path, bytes, size);
-                read_anything(path);
-                bytes[at] ^= 0xff;
-            }
-        }
-        free(bytes);
-    }
-    (void)closedir(directory);
-    assert_int_equal(unlink(path), 0);
+    assert_true(visit_files(TW_TEST_DATA "/io", damage_file) > 60);
+    assert_int_equal(unlink(in_folder("damaged")), 0);
 }
 
 static void an_image_beyond_the_limit_is_refused_before_memory_is_taken(void **state)

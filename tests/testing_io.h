@@ -25,6 +25,8 @@
             fail_msg("%s: %d, \"%s\"", #call, (int)got_status, got_text);                                              \
     } while (0)
 
+static const uint64_t no_limit = UINT64_MAX;
+
 static char io_folder[64];
 
 static inline int make_folder(void **state)
@@ -76,6 +78,24 @@ static inline uint8_t *load_file(const char *path, size_t *size)
     return bytes;
 }
 
+/* Calls visit() with the path of each file in the folder; how many of them it took for its own. */
+static inline int visit_files(const char *folder, bool (*visit)(const char *path))
+{
+    int taken = 0;
+    DIR *directory = opendir(folder);
+    assert_non_null(directory);
+    for (const struct dirent *entry = readdir(directory); entry; entry = readdir(directory)) {
+        char path[512];
+        struct stat facts;
+        (void)snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        assert_int_equal(stat(path, &facts), 0);
+        taken += S_ISREG(facts.st_mode) && visit(path);
+    }
+    (void)closedir(directory);
+    return taken;
+}
+
+/* How many entries the folder has. */
 static inline int files_in(const char *folder)
 {
     int count = 0;
