@@ -22,6 +22,21 @@ static inline twi_range twi_range_of(tw_type type)
     return ranges[type];
 }
 
+/* An element of an integer type. */
+static inline int64_t twi_get_integer(const void *element, tw_type type)
+{
+    switch (type) {
+    case TW_U8:
+        return *(const uint8_t *)element;
+    case TW_U16:
+        return *(const uint16_t *)element;
+    case TW_I16:
+        return *(const int16_t *)element;
+    default:
+        return *(const int32_t *)element;
+    }
+}
+
 /* Stores an integer that the integer type holds. */
 static inline void twi_put_integer(void *element, tw_type type, int64_t value)
 {

@@ -1,8 +1,9 @@
 /*
  * Host images on several devices: each makes some rows of the result, from the pixels that they are made of (part.c),
  * by a plan and in a thread of its own. The caller's thread works for the first device. Figures of a whole image are
- * put together from each device's records of rows (tally.c). What has no parts runs on the first device alone. Where
- * border wrap joins both ends of the image, the few rows that need both are shares of their own, of the first device.
+ * put together from each device's records of rows (tally.c); what goes down columns is cut into columns; sums of
+ * integers go on from share to share (carry.c). What has no parts is one share. Where border wrap joins both ends of
+ * the image, the few rows that need both are shares of their own, of the first device.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -28,30 +29,56 @@ typedef struct share {
 
 /* What all shares of a run see. */
 typedef struct run {
+    const struct twi_group *group;
     const tw_image *src;
     const tw_image *dst;
     int64_t first; /* the result's row that is dst's first */
     bool squares;
 } run;
 
+/* How a problem is shared. */
+typedef enum way {
+    ROWS,    /* of the result */
+    TALLY,   /* rows of the source, whose records are added up */
+    COLUMNS, /* each for itself */
+    CARRY,   /* rows of sums, to which what lies before them is added */
+    STAGES,  /* sums along rows, then down columns */
+    ALONE    /* not at all */
+} way;
+
 struct twi_group {
+    way way;
     int threads; /* shares that have one each; those after them are the caller's, as the first is */
     int count;
     share *shares;
-    tw_tally *tally; /* figures of a whole image */
+    tw_tally *tally;  /* TALLY */
+    twi_chain *chain; /* CARRY */
+    tw_plan *along;   /* STAGES */
+    tw_plan *down;
     tw_plan_options options;
     void *copy; /* in place: of the source, copy_pitch bytes a row */
     int64_t copy_pitch;
 };
 
-static bool is_tally(const tw_problem *problem)
+static way way_of(const tw_problem *problem)
 {
-    return problem->op == TW_OP_HISTOGRAM || (problem->op == TW_OP_REDUCE && problem->axis == TW_AXIS_ALL);
-}
-
-static bool is_columns(const tw_problem *problem)
-{
-    return problem->op == TW_OP_REDUCE && problem->axis == TW_AXIS_Y;
+    const bool floats = TWI_BIT(problem->type) & TWI_FLOATS;
+    switch (problem->op) {
+    case TW_OP_HISTOGRAM:
+        return TALLY;
+    case TW_OP_REDUCE:
+        if (problem->figures & TW_FIGURE_SQUARES)
+            return ALONE;
+        return problem->axis == TW_AXIS_ALL ? TALLY : problem->axis == TW_AXIS_Y ? COLUMNS : ROWS;
+    case TW_OP_SCAN: /* floats over the whole image are added in an order that knows no rows */
+        if (problem->axis == TW_AXIS_ALL)
+            return floats ? ALONE : CARRY;
+        return problem->axis == TW_AXIS_Y ? COLUMNS : ROWS;
+    case TW_OP_INTEGRAL:
+        return floats ? STAGES : CARRY;
+    default:
+        return ROWS;
+    }
 }
 
 int twi_members(tw_context *context, tw_context *members[TWI_MOST_DEVICES])
@@ -67,35 +94,40 @@ int twi_members(tw_context *context, tw_context *members[TWI_MOST_DEVICES])
 
 bool twi_group_takes(const tw_context *context, const tw_problem *problem)
 {
-    const bool whole = problem->op == TW_OP_INTEGRAL || (problem->op == TW_OP_SCAN && problem->axis != TW_AXIS_X);
-    return context->other_count > 0 && problem->memory == TW_HOST && !whole &&
-           !(problem->op == TW_OP_REDUCE && problem->figures & TW_FIGURE_SQUARES);
+    return context->other_count > 0 && problem->memory == TW_HOST;
 }
 
 /* ---- Cutting ------------------------------------------------------------------------------------- */
 
 /* How long the side is that is cut. */
-static int64_t length_of(const tw_problem *problem)
+static int64_t length_of(const struct twi_group *group, const tw_problem *problem)
 {
     int64_t width = 0;
     int64_t height = 0;
     twi_out_shape(problem, &width, &height);
-    return is_columns(problem) ? width : is_tally(problem) ? problem->height : height;
+    return group->way == COLUMNS ? width : group->way == TALLY ? problem->height : height;
+}
+
+/* How many shares it has at most. A table of sums has a row more than its source. */
+static int64_t most_shares(const struct twi_group *group, const tw_problem *problem)
+{
+    const bool table = problem->op == TW_OP_INTEGRAL;
+    return group->way == ALONE ? 1 : length_of(group, problem) / (table ? 2 : 1);
 }
 
 static tw_status cut(const struct twi_group *group, const tw_problem *problem, share *s)
 {
     const int64_t count = s->last - s->first;
-    if (problem->op != TW_OP_REDUCE && problem->op != TW_OP_HISTOGRAM)
+    if (group->way == ALONE || (group->way == ROWS && problem->op != TW_OP_REDUCE))
         return tw_problem_part(problem, s->first, s->last, &s->part);
     s->part = (tw_part){.problem = *problem, .count = 1};
-    if (is_columns(problem)) {
+    if (group->way == COLUMNS) {
         s->part.problem.width = count;
         s->part.reads[0] = (tw_region){s->first, 0, count, problem->height};
         return TW_OK;
     }
-    s->part.problem.height = count;
-    s->part.reads[0] = (tw_region){0, s->first, problem->width, count};
+    s->part.problem.height = problem->op == TW_OP_INTEGRAL ? count - 1 : count;
+    s->part.reads[0] = (tw_region){0, s->first, problem->width, s->part.problem.height};
     return group->tally ? tw_tally_problem(group->tally, count, &s->part.problem) : TW_OK;
 }
 
@@ -109,6 +141,8 @@ static tw_status make_share(struct twi_group *group, const tw_problem *problem, 
     if (s->part.count > 1)
         TWI_TRY(tw_image_create(context, part->width, part->height, part->channels, part->type, TW_MEMORY_PINNED,
                                 &s->gathered));
+    if (group->chain)
+        return twi_chain_join(group->chain, (int)(s - group->shares), s->plan);
     if (!group->tally)
         return TW_OK;
     twi_out_shape(part, &width, &height);
@@ -141,19 +175,22 @@ static tw_status make_shares(tw_plan *plan, tw_context *const *members, int coun
 {
     struct twi_group *group = plan->group;
     const tw_problem *problem = &plan->problem;
-    const int64_t length = length_of(problem);
+    const int64_t length = length_of(group, problem);
     void *memory = NULL;
     int64_t above = 0;
     int64_t below = 0;
-    group->threads = (int)twi_min_i64(count, length);
-    find_seams(problem, length / count, &above, &below);
+    group->threads = (int)twi_min_i64(count, most_shares(group, problem));
+    if (group->way == ROWS)
+        find_seams(problem, length / count, &above, &below);
     const int shares = group->threads + (above > 0) + (below > 0);
     TWI_TRY(twi_host_allocate(plan->context, (size_t)shares * sizeof(share), &memory));
     memset(memory, 0, (size_t)shares * sizeof(share));
     group->shares = memory;
     group->count = shares;
-    if (is_tally(problem))
+    if (group->way == TALLY)
         TWI_TRY(tw_tally_create(plan->context, problem, &group->tally));
+    if (group->way == CARRY)
+        TWI_TRY(twi_chain_create(plan->context, problem, group->count, &group->chain));
     for (int i = 0; i < group->count; i++) {
         share *s = &group->shares[i];
         if (i < group->threads) {
@@ -181,14 +218,17 @@ static void drop_shares(tw_plan *plan)
         share *s = &group->shares[i];
         if (!s->plan)
             continue;
+        twi_chain_leave(s->plan);
         tw_image_free(s->plan->context, &s->gathered);
         tw_image_free(s->plan->context, &s->found);
         tw_plan_destroy(s->squares);
         tw_plan_destroy(s->plan);
     }
     tw_tally_destroy(group->tally);
+    twi_chain_destroy(group->chain);
     twi_host_release(plan->context, group->shares);
     group->tally = NULL;
+    group->chain = NULL;
     group->shares = NULL;
     group->count = 0;
 }
@@ -210,12 +250,13 @@ static tw_status share_out(tw_plan *plan)
     }
 }
 
-/* In place a device would find its neighbours' results among the pixels that it reads. */
+/* In place a device would find its neighbours' results among the pixels that it reads; of columns, those that had been
+   made when a device failed. */
 static tw_status take_copy(const tw_plan *plan)
 {
     const tw_problem *problem = &plan->problem;
     int64_t bytes = 0;
-    if (!problem->in_place)
+    if (!problem->in_place || (plan->group->way == COLUMNS && !plan->context->rest_goes_on))
         return TW_OK;
     if (!twi_mul_i64(problem->width, problem->channels * (int64_t)tw_type_size(problem->type),
                      &plan->group->copy_pitch) ||
@@ -225,12 +266,31 @@ static tw_status take_copy(const tw_plan *plan)
     return twi_host_allocate(plan->context, (size_t)bytes, &plan->group->copy);
 }
 
-tw_status twi_group_create(tw_plan *plan, const tw_plan_options *options)
+/* A table of floats: sums along rows, and down the columns of these, where they lie. */
+static tw_status create_stages(tw_plan *plan)
+{
+    struct twi_group *group = plan->group;
+    tw_problem stage = plan->problem;
+    if (group->options.variant)
+        return twi_fail(TW_ERROR_UNSUPPORTED, "variant %s makes all at once", group->options.variant);
+    plan->variant = twi_choose(plan->context, &plan->problem);
+    stage.op = TW_OP_SCAN;
+    stage.axis = TW_AXIS_X;
+    TWI_TRY(tw_plan_create(plan->context, &stage, &group->options, &group->along));
+    stage.type = stage.out_type;
+    stage.axis = TW_AXIS_Y;
+    stage.in_place = true;
+    return tw_plan_create(plan->context, &stage, &group->options, &group->down);
+}
+
+tw_status twi_group_create(tw_plan *plan, const tw_plan_options *options, bool alone)
 {
     void *memory = NULL;
     TWI_TRY(twi_host_allocate(plan->context, sizeof(struct twi_group), &memory));
     plan->group = memory;
-    *plan->group = (struct twi_group){.options = *options};
+    *plan->group = (struct twi_group){.way = alone ? ALONE : way_of(&plan->problem), .options = *options};
+    if (plan->group->way == STAGES)
+        return create_stages(plan);
     TWI_TRY(share_out(plan));
     if (options->variant) /* the caller's text need not last */
         plan->group->options.variant = plan->variant->name;
@@ -242,6 +302,8 @@ void twi_group_destroy(tw_plan *plan)
     if (!plan->group)
         return;
     drop_shares(plan);
+    tw_plan_destroy(plan->group->along);
+    tw_plan_destroy(plan->group->down);
     twi_host_release(plan->context, plan->group->copy);
     twi_host_release(plan->context, plan->group);
     plan->group = NULL;
@@ -289,7 +351,7 @@ static void move_places(const share *s, unsigned figures, const tw_image *dst, i
     }
 }
 
-static tw_status run_share(const share *s)
+static tw_status run_share(const struct twi_group *group, const share *s)
 {
     const run *r = s->run;
     const tw_problem *problem = &s->part.problem;
@@ -301,13 +363,16 @@ static tw_status run_share(const share *s)
         TWI_TRY(find_source(s, &source));
         return tw_plan_run(r->squares ? s->squares : s->plan, &source, &s->found);
     }
-    if (problem->op == TW_OP_REDUCE && problem->axis == TW_AXIS_Y) {
+    if (group->way == COLUMNS) {
         TWI_TRY(find_source(s, &source));
-        TWI_TRY(tw_image_view(r->dst, s->first, 0, s->last - s->first, 1, &rows));
+        TWI_TRY(tw_image_view(r->dst, s->first, 0, s->last - s->first, r->dst->height, &rows));
         TWI_TRY(tw_plan_run(s->plan, &source, &rows));
-        move_places(s, problem->figures, &rows, s->first, 0);
+        if (problem->op == TW_OP_REDUCE)
+            move_places(s, problem->figures, &rows, s->first, 0);
         return TW_OK;
     }
+    if (group->way == CARRY)
+        twi_carry_start(s->plan, r->src, s->last);
     if (first >= last)
         return TW_OK;
     TWI_TRY(find_source(s, &source));
@@ -321,7 +386,10 @@ static tw_status run_share(const share *s)
 static void *work(void *argument)
 {
     share *s = argument;
-    s->status = run_share(s);
+    const struct twi_group *group = s->run->group;
+    s->status = run_share(group, s);
+    if (s->status != TW_OK && group->chain)
+        twi_carry_fail(s->plan);
     if (is_failure_of_device(s->status))
         s->status = TW_ERROR_DEVICE;
     if (s->status != TW_OK)
@@ -348,6 +416,8 @@ static tw_status run_shares(const struct twi_group *group, const run *r)
 {
     pthread_t threads[TWI_MOST_DEVICES];
     bool started[TWI_MOST_DEVICES + 2] = {false};
+    if (group->chain)
+        twi_chain_begin(group->chain);
     for (int i = 0; i < group->count; i++) {
         group->shares[i].run = r;
         started[i] = i > 0 && i < group->threads && pthread_create(&threads[i], NULL, work, &group->shares[i]) == 0;
@@ -402,19 +472,33 @@ static bool loses_devices(const tw_plan *plan)
     return lost;
 }
 
+static tw_status run_stages(const tw_plan *plan, const tw_image *src, const tw_image *dst)
+{
+    const size_t pixel = (size_t)dst->channels * tw_type_size(dst->type);
+    tw_image sums;
+    for (int64_t y = 0; y < dst->height; y++)
+        memset((char *)dst->data + y * dst->pitch, 0, y == 0 ? (size_t)dst->width * pixel : pixel);
+    TWI_TRY(tw_image_view(dst, 1, 1, src->width, src->height, &sums));
+    TWI_TRY(tw_plan_run(plan->group->along, src, &sums));
+    return tw_plan_run(plan->group->down, &sums, &sums);
+}
+
 tw_status twi_group_run(tw_plan *plan, const tw_image *src, const tw_image *dst, int64_t first)
 {
+    struct twi_group *group = plan->group;
     tw_image source = *src;
-    if (src->data == dst->data) {
-        source.data = plan->group->copy;
-        source.pitch = plan->group->copy_pitch;
+    if (group->way == STAGES)
+        return run_stages(plan, src, dst);
+    if (src->data == dst->data && group->copy) {
+        source.data = group->copy;
+        source.pitch = group->copy_pitch;
         copy_rows(src, &source);
     }
     for (;;) {
-        if (plan->group->count == 0) /* devices failed, in this run or one before */
+        if (group->count == 0) /* devices failed, in this run or one before */
             TWI_TRY(share_out(plan));
-        run r = {&source, dst, first, false};
-        const tw_status status = plan->group->tally ? run_tally(plan->group, &r) : run_shares(plan->group, &r);
+        run r = {group, &source, dst, first, false};
+        const tw_status status = group->tally ? run_tally(group, &r) : run_shares(group, &r);
         if (status != TW_ERROR_DEVICE || !loses_devices(plan))
             return status;
         drop_shares(plan);

@@ -15,14 +15,36 @@ static inline int64_t twi_cut_at(int64_t length, int count, int i)
     return length / count * i + length % count * i / count;
 }
 
-/* Whether the context has several devices and results of the problem can be shared among them. */
+/* Whether the context has several devices, and they may share the problem. */
 bool twi_group_takes(const tw_context *context, const tw_problem *problem);
 
-/* Makes plan->group, and plan->variant of the first share's. */
-tw_status twi_group_create(tw_plan *plan, const tw_plan_options *options);
+/* Makes plan->group, and plan->variant of the first share's. Alone: one of the devices makes all. TW_ERROR_UNSUPPORTED
+   where a variant that was named does no parts. */
+tw_status twi_group_create(tw_plan *plan, const tw_plan_options *options, bool alone);
 void twi_group_destroy(tw_plan *plan);
 
 /* Rows of the result from `first` on, as a back end's run(). */
 tw_status twi_group_run(tw_plan *plan, const tw_image *src, const tw_image *dst, int64_t first);
+
+/* ---- Running sums that go on from share to share (carry.c) ------------------------------------------------ */
+
+typedef struct twi_chain twi_chain;
+
+/* Of so many shares, whose plans make sums of integers by parts of the problem; they join in ascending order. */
+tw_status twi_chain_create(const tw_context *context, const tw_problem *problem, int count, twi_chain **chain);
+tw_status twi_chain_join(twi_chain *chain, int number, tw_plan *plan);
+/* Before the plan is destroyed. */
+void twi_chain_leave(tw_plan *plan);
+void twi_chain_destroy(twi_chain *chain);
+
+/* Before each run of all shares. */
+void twi_chain_begin(twi_chain *chain);
+/* Before a share's own, whose rows of the result end before `last`; src: the whole image. */
+void twi_carry_start(const tw_plan *plan, const tw_image *src, int64_t last);
+/* For back ends, when the sums of a plan that has a carry are queued where they will lie: adds what lies before them,
+   and waits for the share that says so. */
+tw_status twi_carry_add(const tw_plan *plan, const tw_image *dst);
+/* The share has failed: those after it may not wait. */
+void twi_carry_fail(const tw_plan *plan);
 
 #endif

@@ -68,14 +68,11 @@ static tw_status named_variant(const tw_context *context, const tw_problem *prob
     return twi_fail(TW_ERROR_ARGUMENT, "%s has no variant %s", tw_op_name(problem->op), name);
 }
 
-/* The one that was measured at this size, now if it was not before. */
-static tw_status measured_variant(tw_context *context, const tw_problem *problem, const twi_variant **result)
+/* Measures the problem at this size, if it was not before. */
+static tw_status measure(tw_context *context, const tw_problem *problem)
 {
     bool exact = false;
-    if (!twi_wisdom_choice(context, problem, &exact) || !exact)
-        TWI_TRY(tw_tune(context, problem, NULL, 0, NULL));
-    *result = twi_choose(context, problem);
-    return TW_OK;
+    return twi_wisdom_choice(context, problem, &exact) && exact ? TW_OK : tw_tune(context, problem, NULL, 0, NULL);
 }
 
 static tw_status check(const tw_context *context, const tw_problem *problem, const tw_plan_options *options)
@@ -99,7 +96,7 @@ static tw_status find_variant(tw_context *context, const tw_problem *problem, co
     if (options->variant)
         return named_variant(context, problem, options->variant, variant);
     if (options->planning == TW_PLAN_MEASURE)
-        return measured_variant(context, problem, variant);
+        TWI_TRY(measure(context, problem));
     *variant = twi_choose(context, problem);
     if (!*variant)
         return twi_fail(TW_ERROR_UNSUPPORTED, "no variant of %s on %s does this problem", tw_op_name(problem->op),
@@ -115,7 +112,8 @@ static tw_status settle(tw_plan *plan, const tw_plan_options *options)
     TWI_TRY(take_copy(plan));
     if (context->backend->prepare)
         TWI_TRY(context->backend->prepare(plan));
-    return plan->variant->code->prepare ? plan->variant->code->prepare(plan) : TW_OK;
+    const twi_code *code = plan->variant->code; /* NOLINT: found, or failed */
+    return code->prepare ? code->prepare(plan) : TW_OK;
 }
 
 static tw_status create(tw_context *context, const tw_problem *problem, const tw_plan_options *options, bool one,
@@ -137,12 +135,13 @@ static tw_status create(tw_context *context, const tw_problem *problem, const tw
         .block_width = options->block_width,
         .block_height = options->block_height,
     };
+    const bool several = !one && twi_group_takes(context, problem);
     tw_status status = keep_arrays(plan);
     if (status == TW_OK)
-        status = one || !twi_group_takes(context, problem) ? TW_ERROR_UNSUPPORTED : twi_group_create(plan, options);
-    if (status == TW_ERROR_UNSUPPORTED) { /* also where a variant that was named does no parts */
+        status = several ? twi_group_create(plan, options, false) : settle(plan, options);
+    if (status == TW_ERROR_UNSUPPORTED && several) {
         twi_group_destroy(plan);
-        status = settle(plan, options);
+        status = twi_group_create(plan, options, true);
     }
     if (status != TW_OK) {
         tw_plan_destroy(plan);

@@ -99,6 +99,8 @@ typedef struct twi_backend {
     /* dst = a - b, saturated to the type; images of one type and size on the back end's own memory, dst may be a or b.
      */
     tw_status (*subtract)(tw_context *context, const tw_image *a, const tw_image *b, const tw_image *dst);
+    /* Queues the addition of a row of TW_I64 to each row of sums of integers (core/sums.h), likewise. */
+    tw_status (*add_row)(const tw_context *context, const tw_image *row, const tw_image *dst);
     /* Runs a plan on checked images, to completion: dst is the result from row `first` on, all of it where the variant
        is whole or dst is src. */
     tw_status (*run)(tw_plan *plan, const tw_image *src, const tw_image *dst, int64_t first);
@@ -134,6 +136,7 @@ const twi_backend *twi_find_backend(tw_backend id);
 enum { TWI_KEPT_PLANS = 4 };
 
 typedef struct twi_wisdom twi_wisdom;
+typedef struct twi_carry twi_carry;
 
 struct tw_context {
     const twi_backend *backend;
@@ -165,6 +168,7 @@ struct tw_plan {
     void *arrays;            /* copies of the problem's mask, column, footprint and table */
     void *state;             /* the variant's own, freed by its release */
     struct twi_group *group; /* shares of several devices (group.c); NULL: one device makes all */
+    twi_carry *carry;        /* the sums are a share's, and what lies before it is to be added (carry.c) */
 };
 
 /* One reason why `variant` does not do `problem` (as tw_variant_refuses), or NULL. */

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/group.h"
+#include "core/sums.h"
 #include "cpu/cpu.h"
 
 static tw_status open_cpu(tw_context *context)
@@ -69,6 +71,14 @@ static tw_status fetch_cpu(const tw_context *context, const twi_fetch *fetches, 
 {
     for (int i = 0; i < count; i++)
         TWI_TRY(copy_cpu(context, &fetches[i].from, &fetches[i].to));
+    return TW_OK;
+}
+
+static tw_status add_row_cpu(const tw_context *context, const tw_image *row, const tw_image *dst)
+{
+#pragma omp parallel for num_threads(context->threads) schedule(static)
+    for (int64_t y = 0; y < dst->height; y++)
+        twi_add_before((char *)dst->data + y * dst->pitch, dst->type, row->data, dst->width * dst->channels);
     return TW_OK;
 }
 
@@ -139,7 +149,7 @@ static tw_status run_cpu(tw_plan *plan, const tw_image *src, const tw_image *dst
         TWI_TRY(plan->variant->code->whole ? plan->variant->code->run(plan, &job) : run_bands(plan, &job));
         TWI_TRY(twi_report(plan->context, (double)(job.last - first) / (double)dst->height));
     }
-    return TW_OK;
+    return plan->carry ? twi_carry_add(plan, dst) : TW_OK;
 }
 
 static tw_status time_cpu(tw_context *context, tw_plan *plan, const tw_image *src, const tw_image *dst, size_t pairs,
@@ -179,6 +189,7 @@ const twi_backend twi_cpu_backend = {
     .release = release_cpu,
     .copy = copy_cpu,
     .subtract = twi_cpu_subtract,
+    .add_row = add_row_cpu,
     .run = run_cpu,
     .queue_fetches = fetch_cpu,
     .queue_run = run_cpu,

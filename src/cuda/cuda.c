@@ -469,6 +469,7 @@ const twi_backend twi_cuda_backend = {
     .copy = copy_cuda,
     .prepare = prepare_cuda,
     .subtract = subtract_cuda,
+    .add_row = twi_cuda_add_row,
     .run = run_cuda,
     .queue_fetches = twi_cuda_queue_fetches,
     .queue_run = twi_cuda_queue_run,

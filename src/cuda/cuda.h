@@ -367,6 +367,31 @@ typedef struct twi_cuda_histogram {
 } twi_cuda_histogram;
 extern const twi_cuda_histogram twi_cuda_rank_histogram[TWI_CUDA_HISTOGRAMS];
 
+/* rank_places.cu: blocks make tiles of strip_width x strip_height outputs of a channel. */
+typedef struct twi_cuda_places {
+    twi_cuda_box box;
+    uint32_t rank;
+    int32_t piece;        /* rows of a tile that a thread makes one after the other */
+    int64_t tiles_across; /* of all channels */
+    int64_t tiles_down;
+    void *scratch;
+} twi_cuda_places;
+
+/* Tiles whose windows read at most ITEMS positions a thread, rows rounded up to an even number, and sides of 255. A
+   block has shared memory for (ITEMS + 1) * threads items, of 4 bytes for 8 and 16 bits, else twice the element, and
+   for 6 bytes a position. */
+enum { TWI_CUDA_PLACES_ITEMS = 16, TWI_CUDA_PLACES_SIZES = 5 };
+typedef struct twi_cuda_places_kernel {
+    int32_t threads;
+    const void *kernel[TWI_CUDA_TYPES];
+} twi_cuda_places_kernel;
+extern const twi_cuda_places_kernel twi_cuda_rank_places[TWI_CUDA_PLACES_SIZES];
+
+/* Larger tiles: blocks take them in turn, each with scratch memory for two items a position, of 8 bytes, f64: of 16, the
+   positions rounded up to multiples of ITEMS * THREADS; and with shared memory for (ITEMS + 1) * THREADS items. */
+enum { TWI_CUDA_PLACES_THREADS = 512 };
+extern const void *const twi_cuda_rank_places_large[TWI_CUDA_TYPES];
+
 /* ---- The rest ----------------------------------------------------------------------------------------- */
 
 /* subtract.cu: dst = a - b; dst may be a or b. A thread an element, blocks of any shape. */
@@ -383,6 +408,19 @@ typedef struct twi_cuda_subtract {
     int64_t first;
 } twi_cuda_subtract;
 extern const void *const twi_cuda_subtract_kernels[TWI_CUDA_TYPES];
+
+/* sums.cu: adds a row of 64-bit integers to each row of sums; by their type, as uint32_t, uint64_t and double. */
+typedef struct twi_cuda_addition {
+    const int64_t *row;
+    void *dst;
+    int64_t dst_pitch;
+    int64_t columns; /* elements of a row */
+    int64_t rows;
+    int64_t left; /* where the grid starts */
+    int64_t first;
+} twi_cuda_addition;
+enum { TWI_CUDA_ADD_32, TWI_CUDA_ADD_64, TWI_CUDA_ADD_DOUBLE, TWI_CUDA_ADDITIONS };
+extern const void *const twi_cuda_addition_kernels[TWI_CUDA_ADDITIONS];
 
 /* copy.cu: void (const void *src, void *dst, uint64_t bytes), 16 bytes a thread; both 16-byte aligned. */
 enum { TWI_CUDA_COPY_THREADS = 256, TWI_CUDA_COPY_BYTES = 16 };

@@ -203,6 +203,7 @@ void twi_cuda_free_transfer(tw_context *context);
 
 /* ---- Several devices (several.c): as the back end's functions of these names ------------------------------ */
 
+tw_status twi_cuda_add_row(const tw_context *context, const tw_image *row, const tw_image *dst);
 tw_status twi_cuda_link(const tw_context *context, const tw_context *other);
 tw_status twi_cuda_queue_fetches(const tw_context *context, const twi_fetch *fetches, int count);
 tw_status twi_cuda_queue_run(tw_plan *plan, const tw_image *src, const tw_image *dst, int64_t first);

@@ -108,6 +108,28 @@ tw_status twi_cuda_queue_fetches(const tw_context *context, const twi_fetch *fet
     return twi_cuda_leave(before, queue_fetches(context, fetches, count));
 }
 
+/* ---- Sums ---------------------------------------------------------------------------------------------------- */
+
+tw_status twi_cuda_add_row(const tw_context *context, const tw_image *row, const tw_image *dst)
+{
+    static const twi_cuda_shape shape = {64, 4, 64, 4, 0};
+    const int kind = dst->type == TW_F64            ? TWI_CUDA_ADD_DOUBLE
+                     : tw_type_size(dst->type) == 4 ? TWI_CUDA_ADD_32
+                                                    : TWI_CUDA_ADD_64;
+    twi_cuda_addition argument = {
+        .row = row->data,
+        .dst = dst->data,
+        .dst_pitch = dst->pitch,
+        .columns = dst->width * dst->channels,
+        .rows = dst->height,
+    };
+    int before = 0;
+    TWI_TRY(twi_cuda_enter(context, &before));
+    return twi_cuda_leave(before, twi_cuda_launch(twi_cuda_addition_kernels[kind], &shape, &argument, argument.columns,
+                                                  &argument.left, &argument.first, argument.rows,
+                                                  twi_cuda_state_of(context)->compute));
+}
+
 /* ---- Queues ------------------------------------------------------------------------------------------------ */
 
 static tw_status queue_rows(tw_plan *plan, const tw_image *src, const tw_image *dst, int64_t first)

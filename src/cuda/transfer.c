@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "core/exact.h"
+#include "core/group.h"
 #include "cuda/host.h"
 
 enum {
@@ -321,6 +322,8 @@ static tw_status launch(pipeline *p, bool *busy)
     p->job.first = p->first + p->launched;
     p->job.last = p->first + last;
     TWI_TRY(p->plan->variant->code->run(p->plan, &p->job));
+    if (p->plan->carry)
+        TWI_TRY(twi_carry_add(p->plan, &p->job.dst));
     TWI_CUDA(cudaEventRecord(state->computed, state->compute));
     TWI_CUDA(cudaStreamWaitEvent(state->download, state->computed, 0));
     p->launched = last;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/sums.h"
 #include "mpi/plan.h"
 #include "ops/sample.h"
 
@@ -83,30 +84,11 @@ static tw_status prepare_carry(tw_mpi_plan *plan)
     return twi_plan_memory(plan, 0, plan->out_width, own.height + 1, plan->problem.out_type);
 }
 
-static int64_t sum_at(const void *row, tw_type type, int64_t i)
-{
-    if (type == TW_F64)
-        return (int64_t)((const double *)row)[i];
-    if (tw_type_size(type) == 4)
-        return type == TW_U32 ? (int64_t)((const uint32_t *)row)[i] : ((const int32_t *)row)[i];
-    return ((const int64_t *)row)[i];
-}
-
-/* Adds the row to each of the image's, which are exact in its type. */
+/* Adds the row to each of the image's. */
 static void add_row(const tw_image *image, const int64_t *before)
 {
-    const int64_t elements = image->width * image->channels;
-    for (int64_t y = 0; y < image->height; y++) {
-        void *row = row_of(image, y);
-        for (int64_t i = 0; i < elements; i++) {
-            if (image->type == TW_F64)
-                ((double *)row)[i] += (double)before[i];
-            else if (tw_type_size(image->type) == 4)
-                ((uint32_t *)row)[i] += (uint32_t)before[i];
-            else
-                ((uint64_t *)row)[i] += (uint64_t)before[i];
-        }
-    }
+    for (int64_t y = 0; y < image->height; y++)
+        twi_add_before(row_of(image, y), image->type, before, image->width * image->channels);
 }
 
 /* What this rank's rows add to those below: of a table its last row, of a line its sum, for all pixels of a row. */
@@ -117,7 +99,7 @@ static void total_of(const tw_mpi_plan *plan, const tw_image *src, const tw_imag
     const int64_t elements = row_elements(plan);
     const int channels = problem->channels;
     for (int64_t i = 0; i < elements; i++)
-        total[i] = sum_at(last, sums->type, problem->op == TW_OP_INTEGRAL ? i : elements - channels + i % channels);
+        total[i] = twi_sum_at(last, sums->type, problem->op == TW_OP_INTEGRAL ? i : elements - channels + i % channels);
     if (problem->op == TW_OP_INTEGRAL || !problem->exclusive)
         return;
     for (int64_t i = 0; i < elements; i++) {

@@ -29,16 +29,7 @@ static inline int64_t twi_sample_integer(const twi_sampler *s, int64_t x, int64_
     const void *element = twi_sample(s, x, y);
     if (!element)
         return s->border.mode == TW_BORDER_CONSTANT ? (int64_t)s->border.value : 0;
-    switch (s->image->type) {
-    case TW_U8:
-        return *(const uint8_t *)element;
-    case TW_U16:
-        return *(const uint16_t *)element;
-    case TW_I16:
-        return *(const int16_t *)element;
-    default:
-        return *(const int32_t *)element;
-    }
+    return twi_get_integer(element, s->image->type);
 }
 
 /* An element of any type as f64, which holds them all. */
