@@ -157,6 +157,7 @@ static void count_channel(channel *c, const uint8_t *at, int64_t n, uint64_t *to
         ends[group] = c->groups[group] + c->waiting[group];
     for (; n >= VEC; n -= VEC, at += VEC) {
         const vec v = v_load(at);
+        __builtin_prefetch(at + PIECE, 0, 2); /* the next piece comes while this one's blocks are counted */
         if (all_equal(v))
             totals[at[0]] += VEC;
         else
