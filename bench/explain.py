@@ -129,8 +129,10 @@ In all {equal} of {counts} counts are equal. What is not, and why:
    others. The compiler takes four turns at a time and the rest singly, so that the two kinds part: with 8 and 7 turns each
    makes requests of its own, 7 more in all; with 7 and 6 turns requests are as many, but touch other sectors. Rows of whole
    leaves (8192 pixels) have the counts predicted.
-5. **Sums of a chunk**: where the halves of `blelloch`'s tree lie side by side, the compiler reads and writes two sums at a
-   time. `shuffle`'s loop it takes two turns at a time, and does not read the sum of a last chunk, which none follows.
+5. **Sums of a chunk**: where two sums of `blelloch`'s tree lie side by side, in the first step up and the last one down, the
+   compiler reads and writes them at a time: 32 requests to load and 16 to store less a chunk. The loop of `shuffle` in sums
+   of 32 bits it takes two turns at a time; a last chunk without a second one does not read its sum, which none follows: 32
+   requests less a row of an odd number of chunks.
 """
 
 
