@@ -25,10 +25,10 @@ static unsigned chance;
 static const twi_backend *cpu;
 static const tw_context *members[DEVICES];
 
-/* Of each device: the last step, and the one that was noted. */
+/* Of each device: the last step, and the end of its last turn. */
 static struct {
     int last;
-    int noted;
+    int turned;
 } devices[DEVICES];
 
 static int number_of(const tw_context *context)
@@ -40,7 +40,7 @@ static int number_of(const tw_context *context)
     return -1;
 }
 
-static tw_status queue(const tw_context *context, step s, int also)
+static void queue(const tw_context *context, step s, int also)
 {
     int *last = &devices[number_of(context)].last;
     assert_true(count < MOST_STEPS);
@@ -48,31 +48,24 @@ static tw_status queue(const tw_context *context, step s, int also)
     s.after[1] = also;
     steps[count] = s;
     *last = count++;
-    return TW_OK;
 }
 
-static tw_status queue_fetches(const tw_context *context, const twi_fetch *fetches, int fetched)
+static tw_status queue_turn(const twi_turn *turn)
 {
-    for (int i = 0; i < fetched; i++)
-        assert_ok(queue(context, (step){.src = fetches[i].from, .dst = fetches[i].to, .copies = true}, -1));
-    return TW_OK;
-}
-
-static tw_status queue_run(tw_plan *plan, const tw_image *src, const tw_image *dst, int64_t first)
-{
-    return queue(plan->context, (step){.plan = plan, .src = *src, .dst = *dst, .first = first}, -1);
-}
-
-static tw_status mark(const tw_context *context)
-{
+    const tw_context *context = turn->plan->context;
     const int own = number_of(context);
-    devices[own].noted = devices[own].last;
+    for (int i = 0; i < turn->fetch_count; i++)
+        queue(context, (step){.src = turn->fetches[i].from, .dst = turn->fetches[i].to, .copies = true}, -1);
+    queue(context, (step){.plan = turn->plan, .src = turn->src, .dst = turn->dst, .first = turn->first}, -1);
+    devices[own].turned = devices[own].last;
     return TW_OK;
 }
 
-static tw_status await(const tw_context *context, const tw_context *other)
+static tw_status await(const tw_context *context, const tw_context *const *others, int awaited)
 {
-    return queue(context, (step){.plan = NULL}, devices[number_of(other)].noted);
+    for (int i = 0; i < awaited; i++)
+        queue(context, (step){.plan = NULL}, devices[number_of(others[i])].turned);
+    return TW_OK;
 }
 
 static bool is_ready(const step *s)
@@ -82,11 +75,10 @@ static bool is_ready(const step *s)
 
 static void do_step(step *s)
 {
-    const twi_fetch fetch = {members[0], s->src, s->dst};
     if (s->copies)
-        assert_ok(cpu->queue_fetches(members[0], &fetch, 1));
+        assert_ok(cpu->copy(members[0], &s->src, &s->dst));
     else if (s->plan)
-        assert_ok(cpu->queue_run(s->plan, &s->src, &s->dst, s->first));
+        assert_ok(cpu->run(s->plan, &s->src, &s->dst, s->first));
     s->done = true;
 }
 
@@ -105,7 +97,7 @@ static tw_status finish(const tw_context *context)
     }
     count = 0;
     for (int i = 0; i < DEVICES; i++)
-        devices[i].last = devices[i].noted = -1;
+        devices[i].last = devices[i].turned = -1;
     return TW_OK;
 }
 
@@ -125,9 +117,7 @@ static tw_context *open_queues(void)
     assert_ok(tw_context_create(&options, &context));
     cpu = context->backend;
     queues = *cpu;
-    queues.queue_fetches = queue_fetches;
-    queues.queue_run = queue_run;
-    queues.mark = mark;
+    queues.queue_turn = queue_turn;
     queues.await = await;
     queues.finish = finish;
     members[0] = context;

@@ -31,12 +31,24 @@ typedef struct twi_job {
     void *stream; /* CUDA: the cudaStream_t to queue on */
 } twi_job;
 
-/* Rows that are copied from one device's memory to another's. */
+/* Rows that are copied from one device's memory to another's, between images of tw_image_create() or rows of them: with
+   each row what lies beside it, up to 16 bytes, may be copied. */
 typedef struct twi_fetch {
     const tw_context *owner; /* of the device where `from` lies */
     tw_image from;
     tw_image to;
 } twi_fetch;
+
+/* What a device queues at a time, when several work on images that stay with them (spread.c): it fetches rows, and
+   makes those of the plan's result from `first` on, on the back end's own memory. */
+typedef struct twi_turn {
+    const twi_fetch *fetches;
+    int fetch_count;
+    tw_plan *plan;
+    tw_image src;
+    tw_image dst;
+    int64_t first;
+} twi_turn;
 
 /* What a kernel does to memory, as its variant declares it (core/explain.h). */
 typedef struct twi_kernel twi_kernel;
@@ -106,15 +118,11 @@ typedef struct twi_backend {
     tw_status (*run)(tw_plan *plan, const tw_image *src, const tw_image *dst, int64_t first);
     /* Queues it on a stream; NULL where the back end has none. */
     tw_status (*enqueue)(tw_plan *plan, const tw_image *src, const tw_image *dst, void *stream);
-    /* For several devices (spread.c): copies between images of tw_image_create() or rows of them, whose rows may be
-       copied with what lies beside them up to 16 bytes, and rows of a plan from `first` on, on the back end's own
-       memory, queued in the context's order; await() puts what `context` queues next behind what `other` had queued
-       when it was marked last; finish() waits for all. link() lets the context reach the other's memory. Any of the
-       last four may do nothing. */
-    tw_status (*queue_fetches)(const tw_context *context, const twi_fetch *fetches, int count);
-    tw_status (*queue_run)(tw_plan *plan, const tw_image *src, const tw_image *dst, int64_t first);
-    tw_status (*mark)(const tw_context *context);
-    tw_status (*await)(const tw_context *context, const tw_context *other);
+    /* For several devices: queues a turn of the plan's context; await() puts those that follow behind the last turns of
+       others, if they had any; finish() waits for all of its own. link() lets the context reach the other's memory. The
+       last three may do nothing. */
+    tw_status (*queue_turn)(const twi_turn *turn);
+    tw_status (*await)(const tw_context *context, const tw_context *const *others, int count);
     tw_status (*finish)(const tw_context *context);
     tw_status (*link)(const tw_context *context, const tw_context *other);
     /* Milliseconds for `launches` runs in a row on images of the back end's own memory, taking the

@@ -255,14 +255,14 @@ void tw_spread_plan_destroy(tw_spread_plan *plan)
 
 /* ---- Runs ---------------------------------------------------------------------------------------- */
 
-/* What a device fetches before it works. */
-typedef struct fetches {
-    twi_fetch list[2 * TWI_MOST_DEVICES]; /* from each band for each region of a part */
-    int count;
-} fetches;
+/* A turn, and what it points to. */
+typedef struct turn {
+    twi_turn it;
+    twi_fetch fetches[2 * TWI_MOST_DEVICES]; /* from each band for each region of a part */
+} turn;
 
 /* Some rows of the image to `to`, from those that own them; `skip`: the band that has its own already, -1 for none. */
-static tw_status fetch_rows(const tw_spread *src, const tw_region *read, const tw_image *to, int skip, fetches *f)
+static tw_status fetch_rows(const tw_spread *src, const tw_region *read, const tw_image *to, int skip, turn *t)
 {
     for (int i = 0; i < src->count; i++) {
         const band *owner = &src->bands[i];
@@ -271,7 +271,7 @@ static tw_status fetch_rows(const tw_spread *src, const tw_region *read, const t
         const tw_image rows = own_rows(src, owner);
         if (first >= last || i == skip)
             continue;
-        twi_fetch *fetch = &f->list[f->count++];
+        twi_fetch *fetch = &t->fetches[t->it.fetch_count++];
         fetch->owner = owner->context;
         TWI_TRY(tw_image_view(&rows, read->x, first - owner->first, read->width, last - first, &fetch->from));
         TWI_TRY(tw_image_view(to, 0, first - read->y, read->width, last - first, &fetch->to));
@@ -293,11 +293,12 @@ static int64_t place_of(const tw_part *part, const band *b)
 }
 
 /* Band `own` with the rows around it that the part has. */
-static tw_status surround(const tw_spread *src, const duty *d, int own, tw_image *source, fetches *f)
+static tw_status surround(const tw_spread *src, const duty *d, int own, turn *t)
 {
     const band *b = &src->bands[own];
     const int64_t above = place_of(&d->part, b);
     const int64_t below = d->part.problem.height - above - (b->last - b->first);
+    tw_image *source = &t->it.src;
     int64_t y = 0;
     if (above < 0 || above > src->reach || below > src->reach)
         return twi_fail(TW_ERROR_ARGUMENT,
@@ -311,25 +312,10 @@ static tw_status surround(const tw_spread *src, const duty *d, int own, tw_image
         const tw_region *read = &d->part.reads[i];
         tw_image rows;
         TWI_TRY(tw_image_view(source, 0, y, source->width, read->height, &rows));
-        TWI_TRY(fetch_rows(src, read, &rows, y <= above && above < y + read->height ? own : -1, f));
+        TWI_TRY(fetch_rows(src, read, &rows, y <= above && above < y + read->height ? own : -1, t));
         y += read->height;
     }
     return TW_OK;
-}
-
-static tw_status queue_duty(const duty *d, const tw_spread *src, const tw_spread *dst, int i)
-{
-    const tw_context *context = d->plan->context;
-    const tw_image rows = own_rows(dst, &dst->bands[i]);
-    tw_image source = d->gathered;
-    fetches f = {.count = 0};
-    if (source.data)
-        TWI_TRY(fetch_rows(src, &d->part.reads[0], &source, -1, &f));
-    else
-        TWI_TRY(surround(src, d, i, &source, &f));
-    if (f.count > 0)
-        TWI_TRY(context->backend->queue_fetches(context, f.list, f.count));
-    return context->backend->queue_run(d->plan, &source, &rows, d->part.first);
 }
 
 static bool is_like(const tw_spread *spread, const tw_context *context, int64_t width, int64_t height, int32_t channels,
@@ -376,7 +362,7 @@ static uint64_t device_set(int i)
     return UINT64_C(1) << i;
 }
 
-/* Those whose rows the duty fetches. */
+/* Those whose rows the duty reads. */
 static uint64_t owners_of(const tw_spread *src, const duty *d)
 {
     uint64_t owners = 0;
@@ -389,35 +375,55 @@ static uint64_t owners_of(const tw_spread *src, const duty *d)
     return owners;
 }
 
-/* Each device waits for those whose rows it fetches, and for those that have fetched rows which it now overwrites. */
-static tw_status meet(const tw_spread_plan *plan, const tw_spread *src, const tw_spread *dst)
+/* Device i waits for those whose rows it will read, and for those that have read what it will overwrite. */
+static tw_status queue_waits(const tw_spread_plan *plan, const tw_spread *src, const tw_spread *dst, int i)
 {
+    const tw_context *context = plan->duties[i].plan->context;
+    const uint64_t awaited = owners_of(src, &plan->duties[i]) | dst->bands[i].readers;
+    const tw_context *others[TWI_MOST_DEVICES];
     tw_context *members[TWI_MOST_DEVICES];
-    uint64_t awaited[TWI_MOST_DEVICES];
-    uint64_t marked = 0;
     const int count = twi_members(plan->context, members);
+    int waits = 0;
+    for (int j = 0; j < count; j++)
+        if (j != i && awaited & device_set(j))
+            others[waits++] = members[j];
+    return waits > 0 ? context->backend->await(context, others, waits) : TW_OK;
+}
+
+static tw_status queue_duty(const duty *d, const tw_spread *src, const tw_spread *dst, int i)
+{
+    turn t;
+    t.it = (twi_turn){.fetches = t.fetches,
+                      .plan = d->plan,
+                      .src = d->gathered,
+                      .dst = own_rows(dst, &dst->bands[i]),
+                      .first = d->part.first};
+    if (d->gathered.data)
+        TWI_TRY(fetch_rows(src, &d->part.reads[0], &d->gathered, -1, &t));
+    else
+        TWI_TRY(surround(src, d, i, &t));
+    return d->plan->context->backend->queue_turn(&t.it);
+}
+
+/* Who has read which rows since they were made. */
+static void note_readers(const tw_spread_plan *plan, const tw_spread *src, const tw_spread *dst)
+{
+    for (int i = 0; i < dst->count; i++)
+        dst->bands[i].readers = 0;
     for (int i = 0; i < plan->count; i++) {
         const uint64_t owners = owners_of(src, &plan->duties[i]);
-        awaited[i] = (owners | dst->bands[i].readers) & ~device_set(i);
-        marked |= awaited[i];
-        dst->bands[i].readers = 0;
         for (int j = 0; j < src->count; j++)
             src->bands[j].readers |= owners & device_set(j) ? device_set(i) : 0;
     }
-    for (int i = 0; i < count; i++)
-        if (marked & device_set(i))
-            TWI_TRY(members[i]->backend->mark(members[i]));
-    for (int i = 0; i < plan->count; i++)
-        for (int j = 0; j < count; j++)
-            if (awaited[i] & device_set(j))
-                TWI_TRY(members[j]->backend->await(members[i], members[j]));
-    return TW_OK;
 }
 
+/* All wait before any begins: for the turns of the runs before. */
 tw_status tw_spread_run(tw_spread_plan *plan, const tw_spread *src, const tw_spread *dst)
 {
     TWI_TRY(check_run(plan, src, dst));
-    TWI_TRY(meet(plan, src, dst));
+    for (int i = 0; i < plan->count; i++)
+        TWI_TRY(queue_waits(plan, src, dst, i));
+    note_readers(plan, src, dst);
     for (int i = 0; i < plan->count; i++)
         TWI_TRY(queue_duty(&plan->duties[i], src, dst, i));
     return TW_OK;

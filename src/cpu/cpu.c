@@ -67,13 +67,6 @@ static tw_status copy_cpu(const tw_context *context, const tw_image *src, const 
     return TW_OK;
 }
 
-static tw_status fetch_cpu(const tw_context *context, const twi_fetch *fetches, int count)
-{
-    for (int i = 0; i < count; i++)
-        TWI_TRY(copy_cpu(context, &fetches[i].from, &fetches[i].to));
-    return TW_OK;
-}
-
 static tw_status add_row_cpu(const tw_context *context, const tw_image *row, const tw_image *dst)
 {
 #pragma omp parallel for num_threads(context->threads) schedule(static)
@@ -172,11 +165,24 @@ static tw_status pass(const tw_context *context)
     return TW_OK;
 }
 
-static tw_status pass_other(const tw_context *context, const tw_context *other)
+static tw_status pass_others(const tw_context *context, const tw_context *const *others, int count)
 {
     (void)context;
-    (void)other;
+    (void)others;
+    (void)count;
     return TW_OK;
+}
+
+static tw_status pass_other(const tw_context *context, const tw_context *other)
+{
+    return pass_others(context, &other, 1);
+}
+
+static tw_status run_turn(const twi_turn *turn)
+{
+    for (int i = 0; i < turn->fetch_count; i++)
+        TWI_TRY(copy_cpu(turn->plan->context, &turn->fetches[i].from, &turn->fetches[i].to));
+    return run_cpu(turn->plan, &turn->src, &turn->dst, turn->first);
 }
 
 const twi_backend twi_cpu_backend = {
@@ -191,10 +197,8 @@ const twi_backend twi_cpu_backend = {
     .subtract = twi_cpu_subtract,
     .add_row = add_row_cpu,
     .run = run_cpu,
-    .queue_fetches = fetch_cpu,
-    .queue_run = run_cpu,
-    .mark = pass,
-    .await = pass_other,
+    .queue_turn = run_turn,
+    .await = pass_others,
     .finish = pass,
     .link = pass_other,
     .time = time_cpu,

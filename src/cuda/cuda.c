@@ -107,7 +107,7 @@ static tw_status fill_state(twi_cuda_state *state, int device)
     TWI_CUDA(cudaEventCreate(&state->begin));
     TWI_CUDA(cudaEventCreate(&state->end));
     TWI_CUDA(cudaEventCreateWithFlags(&state->computed, cudaEventDisableTiming));
-    TWI_CUDA(cudaEventCreateWithFlags(&state->marked, cudaEventDisableTiming));
+    TWI_CUDA(cudaEventCreateWithFlags(&state->turned, cudaEventDisableTiming));
     for (int i = 0; i < TWI_CUDA_SLOTS; i++) {
         TWI_CUDA(cudaEventCreateWithFlags(&state->arrived[i], cudaEventDisableTiming));
         TWI_CUDA(cudaEventCreateWithFlags(&state->departed[i], cudaEventDisableTiming));
@@ -138,7 +138,7 @@ static void empty_state(tw_context *context)
     destroy_event(state->begin);
     destroy_event(state->end);
     destroy_event(state->computed);
-    destroy_event(state->marked);
+    destroy_event(state->turned);
     for (int i = 0; i < TWI_CUDA_SLOTS; i++) {
         destroy_event(state->arrived[i]);
         destroy_event(state->departed[i]);
@@ -471,9 +471,7 @@ const twi_backend twi_cuda_backend = {
     .subtract = subtract_cuda,
     .add_row = twi_cuda_add_row,
     .run = run_cuda,
-    .queue_fetches = twi_cuda_queue_fetches,
-    .queue_run = twi_cuda_queue_run,
-    .mark = twi_cuda_mark,
+    .queue_turn = twi_cuda_queue_turn,
     .await = twi_cuda_await,
     .finish = twi_cuda_finish,
     .link = twi_cuda_link,

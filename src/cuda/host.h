@@ -50,7 +50,7 @@ typedef struct twi_cuda_state {
     cudaEvent_t begin; /* with a clock */
     cudaEvent_t end;
     cudaEvent_t computed;
-    cudaEvent_t marked;                   /* what other devices wait for */
+    cudaEvent_t turned;                   /* the end of its last turn (several.c) */
     cudaEvent_t arrived[TWI_CUDA_SLOTS];  /* a piece has been uploaded */
     cudaEvent_t departed[TWI_CUDA_SLOTS]; /* a piece has been downloaded */
 
@@ -205,10 +205,8 @@ void twi_cuda_free_transfer(tw_context *context);
 
 tw_status twi_cuda_add_row(const tw_context *context, const tw_image *row, const tw_image *dst);
 tw_status twi_cuda_link(const tw_context *context, const tw_context *other);
-tw_status twi_cuda_queue_fetches(const tw_context *context, const twi_fetch *fetches, int count);
-tw_status twi_cuda_queue_run(tw_plan *plan, const tw_image *src, const tw_image *dst, int64_t first);
-tw_status twi_cuda_mark(const tw_context *context);
-tw_status twi_cuda_await(const tw_context *context, const tw_context *other);
+tw_status twi_cuda_queue_turn(const twi_turn *turn);
+tw_status twi_cuda_await(const tw_context *context, const tw_context *const *others, int count);
 tw_status twi_cuda_finish(const tw_context *context);
 
 /* ---- Runs on device images (cuda.c), and their timing (timing.c) ------------------------------------ */

@@ -101,13 +101,6 @@ static tw_status queue_fetches(const tw_context *context, const twi_fetch *fetch
     return launch_fetches(&small, smalls, stream);
 }
 
-tw_status twi_cuda_queue_fetches(const tw_context *context, const twi_fetch *fetches, int count)
-{
-    int before = 0;
-    TWI_TRY(twi_cuda_enter(context, &before));
-    return twi_cuda_leave(before, queue_fetches(context, fetches, count));
-}
-
 /* ---- Sums ---------------------------------------------------------------------------------------------------- */
 
 tw_status twi_cuda_add_row(const tw_context *context, const tw_image *row, const tw_image *dst)
@@ -130,51 +123,52 @@ tw_status twi_cuda_add_row(const tw_context *context, const tw_image *row, const
                                                   twi_cuda_state_of(context)->compute));
 }
 
-/* ---- Queues ------------------------------------------------------------------------------------------------ */
+/* ---- Turns ------------------------------------------------------------------------------------------------- */
 
-static tw_status queue_rows(tw_plan *plan, const tw_image *src, const tw_image *dst, int64_t first)
+static tw_status queue_turn(const twi_turn *turn)
 {
+    const twi_cuda_state *state = twi_cuda_state_of(turn->plan->context);
     twi_job job;
-    TWI_TRY(twi_cuda_start(plan, src, dst, twi_cuda_state_of(plan->context)->compute, &job));
-    job.dst = twi_from_row(dst, first);
-    job.first = first;
-    job.last = first + dst->height;
-    return plan->variant->code->run(plan, &job);
+    TWI_TRY(queue_fetches(turn->plan->context, turn->fetches, turn->fetch_count));
+    TWI_TRY(twi_cuda_start(turn->plan, &turn->src, &turn->dst, state->compute, &job));
+    job.dst = twi_from_row(&turn->dst, turn->first);
+    job.first = turn->first;
+    job.last = turn->first + turn->dst.height;
+    TWI_TRY(turn->plan->variant->code->run(turn->plan, &job));
+    TWI_CUDA(cudaEventRecord(state->turned, state->compute));
+    return TW_OK;
 }
 
-tw_status twi_cuda_queue_run(tw_plan *plan, const tw_image *src, const tw_image *dst, int64_t first)
+tw_status twi_cuda_queue_turn(const twi_turn *turn)
 {
     int before = 0;
-    TWI_TRY(twi_cuda_enter(plan->context, &before));
-    return twi_cuda_leave(before, queue_rows(plan, src, dst, first));
+    TWI_TRY(twi_cuda_enter(turn->plan->context, &before));
+    return twi_cuda_leave(before, queue_turn(turn));
 }
 
-static tw_status note(cudaError_t error, const char *call)
+static tw_status queue_waits(const tw_context *context, const tw_context *const *others, int count)
 {
-    return error == cudaSuccess ? TW_OK : twi_cuda_fail(error, call);
+    for (int i = 0; i < count; i++)
+        TWI_CUDA(cudaStreamWaitEvent(twi_cuda_state_of(context)->compute, twi_cuda_state_of(others[i])->turned, 0));
+    return TW_OK;
 }
 
-tw_status twi_cuda_mark(const tw_context *context)
-{
-    const twi_cuda_state *state = twi_cuda_state_of(context);
-    int before = 0;
-    TWI_TRY(twi_cuda_enter(context, &before));
-    return twi_cuda_leave(before, note(cudaEventRecord(state->marked, state->compute), "cudaEventRecord"));
-}
-
-tw_status twi_cuda_await(const tw_context *context, const tw_context *other)
+tw_status twi_cuda_await(const tw_context *context, const tw_context *const *others, int count)
 {
     int before = 0;
     TWI_TRY(twi_cuda_enter(context, &before));
-    return twi_cuda_leave(
-        before, note(cudaStreamWaitEvent(twi_cuda_state_of(context)->compute, twi_cuda_state_of(other)->marked, 0),
-                     "cudaStreamWaitEvent"));
+    return twi_cuda_leave(before, queue_waits(context, others, count));
+}
+
+static tw_status finish(const tw_context *context)
+{
+    TWI_CUDA(cudaStreamSynchronize(twi_cuda_state_of(context)->compute));
+    return TW_OK;
 }
 
 tw_status twi_cuda_finish(const tw_context *context)
 {
     int before = 0;
     TWI_TRY(twi_cuda_enter(context, &before));
-    return twi_cuda_leave(before,
-                          note(cudaStreamSynchronize(twi_cuda_state_of(context)->compute), "cudaStreamSynchronize"));
+    return twi_cuda_leave(before, finish(context));
 }
