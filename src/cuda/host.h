@@ -7,7 +7,7 @@
 #include "core/plan.h"
 #include "cuda/cuda.h"
 
-/* ---- Errors -------------------------------------------------------------------------------- */
+/* ---- Devices and their errors (device.c) ------------------------------------------------------- */
 
 /* The failure of a call, as "cudaMalloc: out of memory"; `call` is its source text. */
 tw_status twi_cuda_fail(cudaError_t error, const char *call);
@@ -19,6 +19,15 @@ tw_status twi_cuda_fail(cudaError_t error, const char *call);
         if (twi_cuda_error != cudaSuccess)                                                                             \
             return twi_cuda_fail(twi_cuda_error, #call);                                                               \
     } while (0)
+
+/* How many there are, and why where there is none. */
+const char *twi_cuda_count(int *count);
+tw_status twi_cuda_describe(int device, tw_device_info *info);
+
+/* Makes the context's device the thread's current one; *before is for twi_cuda_leave, which restores the
+   caller's and passes `status` through. Every entry from outside is between the two. */
+tw_status twi_cuda_enter(const tw_context *context, int *before);
+tw_status twi_cuda_leave(int before, tw_status status);
 
 /* ---- The context's state -------------------------------------------------------------------- */
 
@@ -71,12 +80,12 @@ static inline twi_cuda_state *twi_cuda_state_of(const tw_context *context)
     return context->state;
 }
 
-/* Makes the context's device the thread's current one; *before is for twi_cuda_leave, which restores the
-   caller's and passes `status` through. Every entry from outside is between the two. */
-tw_status twi_cuda_enter(const tw_context *context, int *before);
-tw_status twi_cuda_leave(int before, tw_status status);
+/* ---- Memory and copies (memory.c) --------------------------------------------------------------- */
 
-/* ---- Memory and copies ---------------------------------------------------------------------- */
+/* As the back end's functions of these names. */
+tw_status twi_cuda_allocate(tw_context *context, size_t bytes, tw_memory_kind kind, void **memory);
+void twi_cuda_release(tw_context *context, void *memory, tw_memory_kind kind);
+tw_status twi_cuda_copy(const tw_context *context, const tw_image *src, const tw_image *dst);
 
 /* Device or page-locked memory, with the size in the message of a failure. */
 tw_status twi_cuda_allocate_device(size_t bytes, void **memory);
@@ -116,6 +125,10 @@ tw_status twi_cuda_block_shape(const tw_plan *plan, unsigned width, unsigned hei
 /* For a variant's prepare: loads the kernel, so that no run does, and allows it that much dynamic shared
    memory. Fails where the device's limit is lower. */
 tw_status twi_cuda_load_kernel(const tw_plan *plan, const void *kernel, size_t shared);
+
+/* The job of a run over all rows. In place, it queues the copy of the source that the job then reads. */
+tw_status twi_cuda_start(const tw_plan *plan, const tw_image *src, const tw_image *dst, cudaStream_t stream,
+                         twi_job *job);
 
 /* Queues the kernel over `columns` columns and the rows *first ... last - 1, in as many grids as the hardware's
    limits ask for. `argument` is the kernel's only argument; `left` and `first` point into it, at the column and
@@ -209,11 +222,8 @@ tw_status twi_cuda_queue_turn(const twi_turn *turn);
 tw_status twi_cuda_await(const tw_context *context, const tw_context *const *others, int count);
 tw_status twi_cuda_finish(const tw_context *context);
 
-/* ---- Runs on device images (cuda.c), and their timing (timing.c) ------------------------------------ */
+/* ---- Timing (timing.c) ---------------------------------------------------------------------------- */
 
-/* The job of a run over all rows. In place, it queues the copy of the source that the job then reads. */
-tw_status twi_cuda_start(const tw_plan *plan, const tw_image *src, const tw_image *dst, cudaStream_t stream,
-                         twi_job *job);
 tw_status twi_cuda_time(tw_context *context, tw_plan *plan, const tw_image *src, const tw_image *dst, size_t pairs,
                         int launches, bool graph, double *milliseconds);
 

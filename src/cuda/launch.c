@@ -166,3 +166,15 @@ int32_t twi_cuda_strip_rows(const tw_plan *plan, int64_t strips, int64_t rows, c
     }
     return (int32_t)twi_min_i64(best, (1 << 20) / strip->step * strip->step);
 }
+
+tw_status twi_cuda_start(const tw_plan *plan, const tw_image *src, const tw_image *dst, cudaStream_t stream,
+                         twi_job *job)
+{
+    *job = (twi_job){.src = *src, .dst = *dst, .last = dst->height, .stream = stream};
+    if (src->data != dst->data)
+        return TW_OK;
+    job->src.data = plan->copy;
+    job->src.pitch = plan->copy_pitch;
+    return twi_cuda_copy_rows(plan->context, plan->copy, plan->copy_pitch, src->data, src->pitch,
+                              twi_cuda_row_bytes(&plan->problem, src->type), src->height, stream);
+}
