@@ -180,10 +180,12 @@ typedef bool (*tw_progress)(void *user, double done);
 
 typedef struct tw_context_options {
     tw_backend backend;
-    int device;         /* the CUDA device's number, for TW_CUDA and TW_AUTO */
-    const int *devices; /* the numbers of several, which share the work on host images; read during the call only */
-    int device_count;   /* of `devices`; 0: the one device above */
-    int threads;        /* CPU threads; 0: all that this process may use */
+    int device;             /* the CUDA device's number, for TW_CUDA and TW_AUTO */
+    const int *devices;     /* the numbers of several, which share the work on host images; read during the call only */
+    int device_count;       /* of `devices`; 0: the one device above */
+    int threads;            /* CPU threads; 0: all that this process may use */
+    uint64_t device_memory; /* the most bytes of each CUDA device's memory to take: more fails with TW_ERROR_MEMORY; 0:
+                               all there is */
     tw_allocator allocator;
     tw_progress progress; /* NULL: none */
     void *progress_user;
@@ -191,7 +193,7 @@ typedef struct tw_context_options {
 
 typedef struct tw_context tw_context;
 
-/* TW_AUTO, device 0, all threads, the C library's allocator, no progress. */
+/* TW_AUTO, device 0, all threads, no bound on memory, the C library's allocator, no progress. */
 TW_API tw_context_options tw_context_defaults(void);
 
 /*
@@ -797,6 +799,8 @@ typedef struct tw_device_info {
 TW_API tw_status tw_device_count(tw_backend backend, int *count);
 /* `device`: 0 to count - 1, else TW_ERROR_DEVICE. */
 TW_API tw_status tw_device_describe(tw_backend backend, int device, tw_device_info *info);
+/* Bytes of the CUDA device's memory that nobody holds at present. */
+TW_API tw_status tw_device_free_memory(int device, uint64_t *bytes);
 /* Why there is no CUDA device: "built without CUDA", the driver's own words, or "" where one works. */
 TW_API const char *tw_cuda_reason(void);
 

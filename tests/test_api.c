@@ -276,12 +276,34 @@ static void a_wrong_context_option_is_named(void **state)
     assert_int_equal(tw_context_backend(NULL), TW_AUTO);
 }
 
+/* Of 3 MiB, which what was freed counts for again, and what host images pass through too. */
+static void device_memory_is_bounded(const tw_context_options *wanted)
+{
+    tw_context_options options = *wanted;
+    tw_context *context = NULL;
+    tw_image first;
+    tw_image second;
+    options.device_memory = (uint64_t)3 << 20;
+    assert_ok(tw_context_create(&options, &context));
+    for (int i = 0; i < 3; i++) {
+        assert_ok(tw_image_create(context, 1024, 2048, 1, TW_U8, TW_MEMORY_DEVICE, &first));
+        assert_refused(tw_image_create(context, 1024, 2048, 1, TW_U8, TW_MEMORY_DEVICE, &second), TW_ERROR_MEMORY,
+                       "that may be taken");
+        assert_ok(tw_image_create(context, 1024, 2048, 1, TW_U8, TW_MEMORY_PINNED, &second));
+        tw_image_free(context, &first);
+        assert_refused(tw_box(context, &second, &second, NULL), TW_ERROR_MEMORY, "that may be taken");
+        tw_image_free(context, &second);
+    }
+    tw_context_destroy(context);
+}
+
 static void auto_works_everywhere_and_cuda_says_why_not(void **state)
 {
     tw_context_options options = tw_context_defaults();
     tw_device_info info;
     tw_context *context = NULL;
     int count = -1;
+    uint64_t unused = 0;
     (void)state;
     assert_ok(tw_context_create(&options, &context));
     assert_true(tw_context_backend(context) == TW_CPU || tw_context_backend(context) == TW_CUDA);
@@ -296,6 +318,8 @@ static void auto_works_everywhere_and_cuda_says_why_not(void **state)
     assert_refused(tw_device_count(TW_AUTO, &count), TW_ERROR_ARGUMENT, "TW_CPU or TW_CUDA");
     assert_refused(tw_device_count(TW_CPU, NULL), TW_ERROR_ARGUMENT, "NULL");
     assert_ok(tw_device_count(TW_CUDA, &count));
+    assert_refused(tw_device_free_memory(count, &unused), TW_ERROR_DEVICE, "this machine has");
+    assert_refused(tw_device_free_memory(0, NULL), TW_ERROR_ARGUMENT, "bytes is NULL");
     options.backend = TW_CUDA;
     if (count == 0) {
         assert_true(tw_cuda_reason()[0] != '\0');
@@ -304,6 +328,9 @@ static void auto_works_everywhere_and_cuda_says_why_not(void **state)
     } else {
         assert_string_equal(tw_cuda_reason(), "");
         assert_ok(tw_device_describe(TW_CUDA, 0, &info));
+        assert_ok(tw_device_free_memory(0, &unused));
+        assert_true(unused > 0);
+        device_memory_is_bounded(&options);
         options.device = count;
         assert_refused(tw_context_create(&options, &context), TW_ERROR_DEVICE, "");
     }

@@ -16,7 +16,7 @@
 #include "cli/stats.h"
 #include "cli/stream.h"
 
-enum { GPU_ENGINES = 2, AHEAD = 4 /* files for each worker that wait for an earlier one */ };
+enum { AHEAD = 4 /* files for each worker that wait for an earlier one */ };
 
 /* What has become of a job. */
 typedef struct outcome {
@@ -358,7 +358,7 @@ static twi_exit open_engines(batch *b, int threads)
 {
     int numbers[TWI_DEVICES];
     const int devices = twi_devices(b->args, numbers);
-    const int most = GPU_ENGINES * (devices > 0 ? devices : 1);
+    const int most = TWI_ENGINES_A_GPU * (devices > 0 ? devices : 1);
     twi_args own = *b->args;
     int wanted = b->workers;
     twi_exit result = TWI_EXIT_DONE;
@@ -372,7 +372,7 @@ static twi_exit open_engines(batch *b, int threads)
             own.device = numbers[i % devices];
             own.device_count = 0;
         }
-        result = twi_engine_open(&own, op_of(b), threads / b->workers, NULL, NULL, engine);
+        result = twi_engine_open(&own, op_of(b), threads / b->workers, TWI_ENGINES_A_GPU + 1, NULL, NULL, engine);
         engine->args = b->args;
         own.quiet = true; /* one note about the wisdom file is enough */
         b->idle[b->idle_count++] = engine;

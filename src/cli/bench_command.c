@@ -264,7 +264,7 @@ twi_exit twi_command_bench(const twi_args *args)
     };
     twi_exit code = twi_describe_problem(args, &recipe, &request.problem);
     if (code == TWI_EXIT_DONE)
-        code = twi_open_context(args, request.problem.op, args->threads, NULL, NULL, &context);
+        code = twi_open_context(args, request.problem.op, args->threads, 0, NULL, NULL, &context);
     if (code == TWI_EXIT_DONE)
         code = bench(args, context, &request);
     tw_context_destroy(context);

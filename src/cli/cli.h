@@ -53,10 +53,11 @@ twi_exit twi_check_variants(const char *variants, tw_op op, tw_backend *backend)
 /* The numbers of the devices that --device names; returns how many, 0 where it is the one args->device. */
 int twi_devices(const struct twi_args *args, int numbers[]);
 
-/* Opens the device that --device and --variant ask for, with so many CPU threads (0: all). `op`: the operation that
-   --variant is of; progress may be NULL. On failure the line has been printed. */
-twi_exit twi_open_context(const struct twi_args *args, tw_op op, int threads, tw_progress progress, void *user,
-                          tw_context **context);
+/* Opens the device that --device and --variant ask for, with so many CPU threads (0: all), and so much of a GPU's
+   memory (0: all). `op`: the operation that --variant is of; progress may be NULL. On failure the line has been
+   printed. */
+twi_exit twi_open_context(const struct twi_args *args, tw_op op, int threads, uint64_t device_memory,
+                          tw_progress progress, void *user, tw_context **context);
 
 /* Reads the file, as --page and --view say; `src` is a part of `input`, which is to be freed in any case. `sharers`:
    how many such works the memory is for. On failure the line has been printed. */

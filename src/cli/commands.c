@@ -80,8 +80,8 @@ int twi_devices(const twi_args *args, int numbers[])
     return count;
 }
 
-twi_exit twi_open_context(const twi_args *args, tw_op op, int threads, tw_progress progress, void *user,
-                          tw_context **context)
+twi_exit twi_open_context(const twi_args *args, tw_op op, int threads, uint64_t device_memory, tw_progress progress,
+                          void *user, tw_context **context)
 {
     tw_context_options options = tw_context_defaults();
     int numbers[TWI_DEVICES];
@@ -90,6 +90,7 @@ twi_exit twi_open_context(const twi_args *args, tw_op op, int threads, tw_progre
     options.devices = numbers;
     options.device_count = twi_devices(args, numbers);
     options.threads = threads;
+    options.device_memory = device_memory;
     options.progress = progress;
     options.progress_user = user;
     twi_exit result = twi_require_device(args);

@@ -1,11 +1,33 @@
 /* Engines: a context and its plans. */
 #include "cli/engine.h"
 
-twi_exit twi_engine_open(const twi_args *args, tw_op op, int threads, tw_progress progress, void *user,
+/* Half of what is free on that of the GPUs which has the least; 0 if there is none. */
+static uint64_t half_of_free(const twi_args *args)
+{
+    int numbers[TWI_DEVICES];
+    int count = twi_devices(args, numbers);
+    uint64_t least = 0;
+    if (count == 0)
+        numbers[count++] = args->device;
+    for (int i = 0; i < count; i++) {
+        uint64_t free_bytes = 0;
+        if (tw_device_free_memory(numbers[i], &free_bytes) == TW_OK && (least == 0 || free_bytes / 2 < least))
+            least = free_bytes / 2;
+    }
+    return least;
+}
+
+twi_exit twi_engine_open(const twi_args *args, tw_op op, int threads, int sharers, tw_progress progress, void *user,
                          twi_engine *engine)
 {
+    uint64_t bound = 0;
+    if (args->backend != TW_CPU)
+        bound = (args->memory > 0 ? args->memory : half_of_free(args)) / (uint64_t)sharers;
     *engine = (twi_engine){.args = args};
-    return twi_open_context(args, op, threads, progress, user, &engine->context);
+    const twi_exit result = twi_open_context(args, op, threads, bound, progress, user, &engine->context);
+    if (tw_context_backend(engine->context) == TW_CUDA)
+        engine->device_memory = bound;
+    return result;
 }
 
 void twi_engine_close(twi_engine *engine)

@@ -5,11 +5,15 @@
 
 #include "cli/args.h"
 
-enum { TWI_ENGINE_PLANS = 2 /* the first iteration's, and that of the others, in place */ };
+enum {
+    TWI_ENGINE_PLANS = 2, /* the first iteration's, and that of the others, in place */
+    TWI_ENGINES_A_GPU = 2 /* that serve many files: the one's transfers run while the other computes */
+};
 
 typedef struct twi_engine {
     const twi_args *args;
     tw_context *context;
+    uint64_t device_memory; /* the most that it takes of a GPU's memory; 0: it works on the CPU */
     struct {
         tw_problem problem;
         tw_plan *plan; /* NULL: none yet */
@@ -17,9 +21,10 @@ typedef struct twi_engine {
     unsigned next;
 } twi_engine;
 
-/* Opens the device that --device and --variant ask for, with `threads` CPU threads (0: all). `op`: the operation that
-   --variant is of; progress may be NULL. On failure the line has been printed; close the engine in any case. */
-twi_exit twi_engine_open(const twi_args *args, tw_op op, int threads, tw_progress progress, void *user,
+/* Opens the device that --device and --variant ask for, with `threads` CPU threads (0: all). Of a GPU's memory it takes
+   up to --memory, or half of what is free, divided by `sharers`, the engines that there are on it. `op`: the operation
+   that --variant is of; progress may be NULL. On failure the line has been printed; close the engine in any case. */
+twi_exit twi_engine_open(const twi_args *args, tw_op op, int threads, int sharers, tw_progress progress, void *user,
                          twi_engine *engine);
 void twi_engine_close(twi_engine *engine);
 

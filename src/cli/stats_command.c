@@ -64,6 +64,8 @@ void twi_stats_free(twi_stats *s)
 {
     free(s->records.data);
     free(s->counts.data);
+    s->records.data = NULL;
+    s->counts.data = NULL;
     twi_io_free(&s->input);
 }
 

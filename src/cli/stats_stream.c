@@ -18,8 +18,8 @@ typedef struct stream {
     twi_reader *reader;
     twi_engine engine;
     twi_progress progress;
-    uint64_t budget;
-    int64_t rows; /* of a band but the last */
+    uint64_t budget; /* bytes of a GPU's memory too */
+    int64_t rows;    /* of a band but the last */
     int64_t bands;
     twi_io_image src[TWI_SLOTS];
     tw_tally *figures;  /* of the whole image; NULL: of lines */
@@ -260,7 +260,7 @@ static twi_exit find_at_once(stream *t)
     return twi_stats_compute(s, &t->engine);
 }
 
-static twi_exit find(stream *t)
+static twi_exit find(stream *t, const twi_args *args)
 {
     twi_stats *s = t->s;
     t->budget = twi_memory_for_bands(s->args);
@@ -272,21 +272,52 @@ static twi_exit find(stream *t)
     const tw_image *shape = twi_reader_shape(t->reader);
     const uint64_t whole =
         (uint64_t)shape->height * (uint64_t)(shape->width * shape->channels) * tw_type_size(shape->type);
+    const uint64_t held = twi_reader_held(t->reader);
     const bool shown = twi_progress_start(s->args, s->args->histogram ? 2 : 1, &t->progress);
-    result = twi_engine_open(s->args, TW_OP_REDUCE, s->args->threads, shown ? twi_progress_report : NULL, &t->progress,
-                             &t->engine);
+    result = twi_engine_open(args, TW_OP_REDUCE, args->threads, s->sharers > 1 ? TWI_ENGINES_A_GPU + 1 : 1,
+                             shown ? twi_progress_report : NULL, &t->progress, &t->engine);
+    t->engine.args = s->args;
+    t->budget -= held < t->budget ? held : t->budget;
+    if (t->engine.device_memory > 0 && t->engine.device_memory < t->budget)
+        t->budget = t->engine.device_memory;
     if (result == TWI_EXIT_DONE)
-        result = whole <= t->budget - twi_reader_held(t->reader) ? find_at_once(t) : find_in_bands(t);
+        result = whole <= t->budget ? find_at_once(t) : find_in_bands(t);
     twi_progress_end();
     return result;
 }
 
-twi_exit twi_stats_find(twi_stats *s)
+/* `args`: the line, but for the device. *on_gpu: it was one. */
+static twi_exit attempt(twi_stats *s, const twi_args *args, bool *on_gpu)
 {
     stream t = {.s = s};
-    const twi_exit result = find(&t);
+    const twi_exit result = find(&t, args);
+    *on_gpu = t.engine.device_memory > 0;
     free_memory(&t);
     twi_engine_close(&t.engine);
     twi_reader_close(t.reader);
+    return result;
+}
+
+/* What a GPU has no memory for, the CPU does where it may, if the file can be read again. */
+twi_exit twi_stats_find(twi_stats *s)
+{
+    twi_args on_cpu = *s->args;
+    twi_complaints said = {0};
+    twi_complaints *before = twi_keep_complaints(&said);
+    bool on_gpu = false;
+    twi_exit result = attempt(s, s->args, &on_gpu);
+    (void)twi_keep_complaints(before);
+    if (result == TWI_EXIT_MEMORY && on_gpu && s->args->backend == TW_AUTO && strcmp(s->from, "-") != 0) {
+        on_cpu.backend = TW_CPU;
+        twi_stats_free(s);
+        result = attempt(s, &on_cpu, &on_gpu);
+    } else {
+        if (said.warning)
+            (void)twi_complain(TWI_EXIT_DONE, "%s", said.warning);
+        if (said.failure)
+            (void)twi_complain(result, "%s", said.failure);
+    }
+    free(said.warning);
+    free(said.failure);
     return result;
 }

@@ -24,6 +24,8 @@ typedef struct stream {
     tw_image view;   /* the part of the file that counts: no pixels */
     twi_bands bands;
     bool cuttable;               /* any band of rows makes rows of the result: not for what sums down the image */
+    bool by_pieces;              /* it takes more than bands: rows become columns */
+    bool refused;                /* the library had no memory for the last plan, as its message says */
     twi_io_image src[TWI_SLOTS]; /* whole rows of the file */
     twi_io_image dst[TWI_SLOTS];
 } stream;
@@ -55,6 +57,8 @@ static uint64_t whole_bytes(const stream *s)
 static twi_exit too_little(const stream *s)
 {
     const int64_t rows = s->cuttable ? 2 * s->bands.halo + 1 : s->view.height;
+    if (s->refused && s->engine.device_memory > 0)
+        return twi_complain_status(TW_ERROR_MEMORY);
     return twi_complain(TWI_EXIT_MEMORY,
                         "%s: %" PRId64 "x%" PRId64 " pixels: %s takes %" PRId64 " row%s at a time, for which %" PRIu64
                         " bytes of memory are too little: give a higher --memory",
@@ -89,7 +93,8 @@ static twi_exit open_engine(stream *s, tw_backend backend)
     twi_args args = *s->f->args;
     args.backend = backend;
     twi_engine_close(&s->engine);
-    const twi_exit result = twi_engine_open(&args, twi_filter_op(s->f), args.threads,
+    const int sharers = s->f->sharers > 1 ? TWI_ENGINES_A_GPU + 1 : 1; /* those of the other files keep theirs */
+    const twi_exit result = twi_engine_open(&args, twi_filter_op(s->f), args.threads, sharers,
                                             s->shown ? twi_progress_report : NULL, &s->progress, &s->engine);
     s->engine.args = s->f->args;
     return result;
@@ -113,6 +118,7 @@ static twi_exit try_bands(stream *s)
     if (take_slots(s) == TWI_IO_OK) {
         const tw_image src = seen_of(s, &s->src[0].image);
         status = twi_filter_prepare(s->f, &s->engine, &src, &s->dst[0].image);
+        s->refused = status == TW_ERROR_MEMORY;
     }
     const uint64_t taken = twi_memory_allocated() - before;
     if (status == TW_OK && (taken <= s->budget || s->bands.count == 1))
@@ -153,6 +159,12 @@ static bool may_move(const stream *s)
     return args->backend == TW_AUTO && !args->variant && tw_context_backend(s->engine.context) != TW_CPU;
 }
 
+/* Whether rows become columns. */
+static bool transposes(const stream *s)
+{
+    return ((unsigned)s->f->recipe.turn & TW_TRANSPOSE) != 0;
+}
+
 /* Bands, and their memory: of a device without room smaller ones, then the CPU where it may be any. */
 static twi_exit fit_bands(stream *s)
 {
@@ -162,6 +174,9 @@ static twi_exit fit_bands(stream *s)
         if (result != TWI_EXIT_DONE || s->dst[0].image.data)
             return result;
     }
+    s->by_pieces = transposes(s);
+    if (s->by_pieces)
+        return TWI_EXIT_DONE;
     if (!may_move(s))
         return too_little(s);
     const twi_exit result = open_engine(s, TW_CPU);
@@ -242,17 +257,13 @@ static twi_exit open_output(stream *s)
     return status == TWI_IO_OK ? TWI_EXIT_DONE : twi_complain_io(status);
 }
 
-/* Whether it takes more than bands: rows become columns. */
-static bool by_pieces(const stream *s)
-{
-    return ((unsigned)s->f->recipe.turn & TW_TRANSPOSE) != 0 && !fits_whole(s);
-}
-
 static twi_exit compute(stream *s)
 {
-    if (by_pieces(s))
+    const uint64_t device = s->engine.device_memory;
+    const uint64_t budget = device > 0 && device < s->budget ? device : s->budget;
+    if (s->by_pieces)
         return twi_turn_by_pieces(
-            &(twi_turning){s->f, &s->engine, s->reader, s->writer, s->view, s->budget, s->shown ? &s->progress : NULL});
+            &(twi_turning){s->f, &s->engine, s->reader, s->writer, s->view, budget, s->shown ? &s->progress : NULL});
     s->progress.steps *= s->bands.count;
     return twi_pipeline_run(&(twi_pipeline){s, s->bands.count, get, work, put});
 }
@@ -270,7 +281,8 @@ static twi_exit prepare(stream *s)
     s->shown = twi_progress_start(f->args, twi_filter_runs(f), &s->progress);
     if (result == TWI_EXIT_DONE)
         result = open_engine(s, f->args->backend);
-    return result == TWI_EXIT_DONE && !by_pieces(s) ? fit_bands(s) : result;
+    s->by_pieces = transposes(s) && !fits_whole(s);
+    return result == TWI_EXIT_DONE && !s->by_pieces ? fit_bands(s) : result;
 }
 
 /* What was read did not change meanwhile. */

@@ -76,7 +76,7 @@ twi_exit twi_command_tune(const twi_args *args)
     if (code == TWI_EXIT_DONE && !twi_wisdom_path(t.path))
         code = twi_complain(TWI_EXIT_OUTPUT, "there is no place for a wisdom file: name one with TILEWISE_WISDOM");
     if (code == TWI_EXIT_DONE)
-        code = twi_open_context(args, t.problem.op, args->threads, NULL, NULL, &context);
+        code = twi_open_context(args, t.problem.op, args->threads, 0, NULL, NULL, &context);
     if (code == TWI_EXIT_DONE)
         code = tune(args, context, &t);
     tw_context_destroy(context);

@@ -174,6 +174,7 @@ tw_status tw_context_create(const tw_context_options *options, tw_context **resu
     *context = (tw_context){
         .device = device,
         .threads = options->threads > 0 ? options->threads : usable_threads(),
+        .device_memory = options->device_memory,
         .allocator = allocator,
         .progress = options->progress,
         .progress_user = options->progress_user,
@@ -272,15 +273,29 @@ tw_status tw_device_count(tw_backend backend, int *count)
     return twi_find_backend(backend)->count(count);
 }
 
-tw_status tw_device_describe(tw_backend backend, int device, tw_device_info *info)
+static tw_status check_device(tw_backend backend, int device)
 {
     int count = 0;
-    if (!info)
-        return twi_fail(TW_ERROR_ARGUMENT, "info is NULL");
     TWI_TRY(tw_device_count(backend, &count));
     if (device < 0 || device >= count)
         return twi_fail(TW_ERROR_DEVICE, "%s device %d: this machine has %d", tw_backend_name(backend), device, count);
+    return TW_OK;
+}
+
+tw_status tw_device_describe(tw_backend backend, int device, tw_device_info *info)
+{
+    if (!info)
+        return twi_fail(TW_ERROR_ARGUMENT, "info is NULL");
+    TWI_TRY(check_device(backend, device));
     return twi_find_backend(backend)->describe(device, info);
+}
+
+tw_status tw_device_free_memory(int device, uint64_t *bytes)
+{
+    if (!bytes)
+        return twi_fail(TW_ERROR_ARGUMENT, "bytes is NULL");
+    TWI_TRY(check_device(TW_CUDA, device));
+    return twi_find_backend(TW_CUDA)->free_memory(device, bytes);
 }
 
 tw_status tw_image_create(tw_context *context, int64_t width, int64_t height, int32_t channels, tw_type type,

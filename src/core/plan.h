@@ -102,6 +102,8 @@ typedef struct twi_backend {
     void (*close)(tw_context *context);
     tw_status (*count)(int *count);
     tw_status (*describe)(int device, tw_device_info *info);
+    /* Bytes that nobody holds of a device that is there; NULL where devices have no memory of their own. */
+    tw_status (*free_memory)(int device, uint64_t *bytes);
     /* Memory of the kind that the back end owns; what release gets is what allocate gave. */
     tw_status (*allocate)(tw_context *context, size_t bytes, tw_memory_kind kind, void **memory);
     void (*release)(tw_context *context, void *memory, tw_memory_kind kind);
@@ -150,6 +152,7 @@ struct tw_context {
     const twi_backend *backend;
     int device;
     int threads;
+    uint64_t device_memory; /* the most bytes to take of it; 0: all there is */
     tw_allocator allocator;
     tw_progress progress;
     void *progress_user;

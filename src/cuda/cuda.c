@@ -122,9 +122,9 @@ static void close_cuda(tw_context *context)
     const bool entered = twi_cuda_enter(context, &before) == TW_OK;
     empty_state(context);
     twi_cuda_state *state = twi_cuda_state_of(context);
-    while (state->pinned) { /* the list is ours; the memory is the caller's, who may still use it */
-        twi_cuda_pinned *entry = state->pinned;
-        state->pinned = entry->next;
+    while (state->blocks) { /* the list is ours; the memory is the caller's, who may still use it */
+        twi_cuda_block *entry = state->blocks;
+        state->blocks = entry->next;
         twi_host_release(context, entry);
     }
     twi_host_release(context, state);
@@ -247,6 +247,7 @@ const twi_backend twi_cuda_backend = {
     .close = close_cuda,
     .count = count_cuda,
     .describe = twi_cuda_describe,
+    .free_memory = twi_cuda_free_memory,
     .allocate = twi_cuda_allocate,
     .release = twi_cuda_release,
     .copy = twi_cuda_copy,

@@ -62,3 +62,20 @@ tw_status twi_cuda_leave(int before, tw_status status)
     (void)cudaSetDevice(before);
     return status;
 }
+
+static tw_status ask_free(uint64_t *bytes)
+{
+    size_t left = 0;
+    size_t all = 0;
+    TWI_CUDA(cudaMemGetInfo(&left, &all));
+    *bytes = left;
+    return TW_OK;
+}
+
+tw_status twi_cuda_free_memory(int device, uint64_t *bytes)
+{
+    const tw_context context = {.device = device};
+    int before = 0;
+    TWI_TRY(twi_cuda_enter(&context, &before));
+    return twi_cuda_leave(before, ask_free(bytes));
+}

@@ -23,6 +23,7 @@ tw_status twi_cuda_fail(cudaError_t error, const char *call);
 /* How many there are, and why where there is none. */
 const char *twi_cuda_count(int *count);
 tw_status twi_cuda_describe(int device, tw_device_info *info);
+tw_status twi_cuda_free_memory(int device, uint64_t *bytes);
 
 /* Makes the context's device the thread's current one; *before is for twi_cuda_leave, which restores the
    caller's and passes `status` through. Every entry from outside is between the two. */
@@ -34,11 +35,12 @@ tw_status twi_cuda_leave(int before, tw_status status);
 /* Pieces of a host image that are on their way at a time, in each direction. */
 enum { TWI_CUDA_SLOTS = 24 };
 
-/* A block of page-locked memory that the context gave out: release must tell it from ordinary memory. */
-typedef struct twi_cuda_pinned {
+/* A block of device or page-locked memory that the context gave out: release must tell it from ordinary memory. */
+typedef struct twi_cuda_block {
     void *memory;
-    struct twi_cuda_pinned *next;
-} twi_cuda_pinned;
+    size_t bytes; /* of the device; 0: page-locked */
+    struct twi_cuda_block *next;
+} twi_cuda_block;
 
 typedef struct twi_cuda_state {
     /* What the device can do. */
@@ -72,7 +74,8 @@ typedef struct twi_cuda_state {
     void *ring_out;
     size_t ring_bytes; /* of each */
 
-    twi_cuda_pinned *pinned;
+    twi_cuda_block *blocks;
+    uint64_t taken; /* bytes of the device's memory, of those blocks and what is above */
 } twi_cuda_state;
 
 static inline twi_cuda_state *twi_cuda_state_of(const tw_context *context)
@@ -87,8 +90,10 @@ tw_status twi_cuda_allocate(tw_context *context, size_t bytes, tw_memory_kind ki
 void twi_cuda_release(tw_context *context, void *memory, tw_memory_kind kind);
 tw_status twi_cuda_copy(const tw_context *context, const tw_image *src, const tw_image *dst);
 
-/* Device or page-locked memory, with the size in the message of a failure. */
-tw_status twi_cuda_allocate_device(size_t bytes, void **memory);
+/* Device or page-locked memory, with the size in the message of a failure; of the device not more than the context
+   may take. */
+tw_status twi_cuda_allocate_device(const tw_context *context, size_t bytes, void **memory);
+void twi_cuda_release_device(const tw_context *context, size_t bytes, void *memory);
 tw_status twi_cuda_allocate_pinned(size_t bytes, void **memory);
 
 /* Queues the copy of `rows` rows of `row` bytes, in any direction, whatever the pitches. */

@@ -5,16 +5,32 @@
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-tw_status twi_cuda_allocate_device(size_t bytes, void **memory)
+tw_status twi_cuda_allocate_device(const tw_context *context, size_t bytes, void **memory)
 {
+    twi_cuda_state *state = twi_cuda_state_of(context);
+    const uint64_t most = context->device_memory;
+    *memory = NULL;
+    if (most > 0 && (state->taken > most || bytes > most - state->taken))
+        return twi_fail(
+            TW_ERROR_MEMORY,
+            "out of memory: %zu bytes of device memory beside %llu are more than the %llu that may be taken", bytes,
+            (unsigned long long)state->taken, (unsigned long long)most);
     const cudaError_t error = cudaMalloc(memory, bytes);
-    if (error == cudaSuccess)
+    if (error == cudaSuccess) {
+        state->taken += bytes;
         return TW_OK;
+    }
     *memory = NULL;
     if (error != cudaErrorMemoryAllocation)
         return twi_cuda_fail(error, "cudaMalloc");
     (void)cudaGetLastError();
     return twi_fail(TW_ERROR_MEMORY, "out of memory: %zu bytes of device memory were refused", bytes);
+}
+
+void twi_cuda_release_device(const tw_context *context, size_t bytes, void *memory)
+{
+    (void)cudaFree(memory);
+    twi_cuda_state_of(context)->taken -= bytes;
 }
 
 tw_status twi_cuda_allocate_pinned(size_t bytes, void **memory)
@@ -29,21 +45,21 @@ tw_status twi_cuda_allocate_pinned(size_t bytes, void **memory)
     return twi_fail(TW_ERROR_MEMORY, "out of memory: %zu bytes of page-locked memory were refused", bytes);
 }
 
-/* Page-locked memory with its entry in the context's list. */
-static tw_status allocate_listed(tw_context *context, size_t bytes, void **memory)
+/* Device or page-locked memory with its entry in the context's list. */
+static tw_status allocate_listed(tw_context *context, size_t bytes, bool device, void **memory)
 {
     twi_cuda_state *state = twi_cuda_state_of(context);
     void *place = NULL;
-    TWI_TRY(twi_host_allocate(context, sizeof(twi_cuda_pinned), &place));
-    const tw_status status = twi_cuda_allocate_pinned(bytes, memory);
+    TWI_TRY(twi_host_allocate(context, sizeof(twi_cuda_block), &place));
+    const tw_status status =
+        device ? twi_cuda_allocate_device(context, bytes, memory) : twi_cuda_allocate_pinned(bytes, memory);
     if (status != TW_OK) {
         twi_host_release(context, place);
         return status;
     }
-    twi_cuda_pinned *entry = place;
-    entry->memory = *memory;
-    entry->next = state->pinned;
-    state->pinned = entry;
+    twi_cuda_block *entry = place;
+    *entry = (twi_cuda_block){.memory = *memory, .bytes = device ? bytes : 0, .next = state->blocks};
+    state->blocks = entry;
     return TW_OK;
 }
 
@@ -64,19 +80,21 @@ tw_status twi_cuda_allocate(tw_context *context, size_t bytes, tw_memory_kind ki
     if (kind == TW_MEMORY_HOST)
         return allocate_host(context, bytes, memory);
     TWI_TRY(twi_cuda_enter(context, &before));
-    return twi_cuda_leave(before, kind == TW_MEMORY_PINNED ? allocate_listed(context, bytes, memory)
-                                                           : twi_cuda_allocate_device(bytes, memory));
+    return twi_cuda_leave(before, allocate_listed(context, bytes, kind == TW_MEMORY_DEVICE, memory));
 }
 
 /* Frees memory of the list; false if it is not there. */
 static bool release_listed(tw_context *context, void *memory)
 {
-    for (twi_cuda_pinned **link = &twi_cuda_state_of(context)->pinned; *link; link = &(*link)->next) {
-        twi_cuda_pinned *entry = *link;
+    for (twi_cuda_block **link = &twi_cuda_state_of(context)->blocks; *link; link = &(*link)->next) {
+        twi_cuda_block *entry = *link;
         if (entry->memory != memory)
             continue;
         *link = entry->next;
-        (void)cudaFreeHost(memory);
+        if (entry->bytes > 0)
+            twi_cuda_release_device(context, entry->bytes, memory);
+        else
+            (void)cudaFreeHost(memory);
         twi_host_release(context, entry);
         return true;
     }
@@ -87,9 +105,7 @@ void twi_cuda_release(tw_context *context, void *memory, tw_memory_kind kind)
 {
     int before = 0;
     const bool entered = twi_cuda_enter(context, &before) == TW_OK;
-    if (kind == TW_MEMORY_DEVICE)
-        (void)cudaFree(memory);
-    else if (!release_listed(context, memory))
+    if (!release_listed(context, memory) && kind != TW_MEMORY_DEVICE)
         twi_host_release(context, memory);
     if (entered)
         (void)twi_cuda_leave(before, TW_OK);

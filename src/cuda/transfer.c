@@ -89,14 +89,19 @@ static bool can_stage(int64_t row, int64_t height)
     return row <= LONGEST_STAGED && row * height >= SMALLEST_STAGED;
 }
 
-static tw_status grow_device(void **memory, size_t *size, size_t bytes)
+static void free_device(const tw_context *context, void **memory, size_t *size)
+{
+    twi_cuda_release_device(context, *size, *memory);
+    *memory = NULL;
+    *size = 0;
+}
+
+static tw_status grow_device(const tw_context *context, void **memory, size_t *size, size_t bytes)
 {
     if (bytes <= *size)
         return TW_OK;
-    (void)cudaFree(*memory);
-    *memory = NULL;
-    *size = 0;
-    TWI_TRY(twi_cuda_allocate_device(bytes, memory));
+    free_device(context, memory, size);
+    TWI_TRY(twi_cuda_allocate_device(context, bytes, memory));
     *size = bytes;
     return TW_OK;
 }
@@ -164,20 +169,16 @@ tw_status twi_cuda_reserve(tw_plan *plan)
         !device_bytes(row_in, problem->height, &bytes_in) || !device_bytes(row_out, height, &bytes_out))
         return twi_fail(TW_ERROR_LIMIT, "an image of %lldx%lld pixels cannot be counted in bytes",
                         (long long)problem->width, (long long)problem->height);
-    TWI_TRY(grow_device(&state->device_src, &state->device_src_bytes, (size_t)bytes_in));
-    TWI_TRY(grow_device(&state->device_dst, &state->device_dst_bytes, (size_t)bytes_out));
+    TWI_TRY(grow_device(plan->context, &state->device_src, &state->device_src_bytes, (size_t)bytes_in));
+    TWI_TRY(grow_device(plan->context, &state->device_dst, &state->device_dst_bytes, (size_t)bytes_out));
     return reserve_rings(state, (size_t)twi_max_i64(ring_bytes(row_in, problem->height), ring_bytes(row_out, height)));
 }
 
 void twi_cuda_free_transfer(tw_context *context)
 {
     twi_cuda_state *state = twi_cuda_state_of(context);
-    (void)cudaFree(state->device_src);
-    (void)cudaFree(state->device_dst);
-    state->device_src = NULL;
-    state->device_dst = NULL;
-    state->device_src_bytes = 0;
-    state->device_dst_bytes = 0;
+    free_device(context, &state->device_src, &state->device_src_bytes);
+    free_device(context, &state->device_dst, &state->device_dst_bytes);
     free_rings(state);
 }
 

@@ -92,6 +92,7 @@ static twi_exit open_ranks(const twi_args *args, twi_args *mine, tw_mpi **mpi)
     tw_context_options options = tw_context_defaults();
     options.backend = args->backend;
     options.threads = args->threads;
+    options.device_memory = args->memory;
     if (provided < MPI_THREAD_SERIALIZED) /* of all ranks, as it is of the library */
         return twi_complain(TWI_EXIT_DEVICE, "this MPI lets one thread alone call it: the command needs "
                                              "MPI_THREAD_SERIALIZED");
