@@ -78,7 +78,7 @@ HEAD = """# What variants do to memory: predicted and measured
 
 `tilewise explain OP --variant NAME` says what a CUDA variant asks of memory. Two ways to transpose, for example, differ in a
 single number, the length of a tile's rows in shared memory, and in this line of what `tilewise explain transpose --dtype f32
---variant shared` (or `padded`) prints, which says why one of them takes twice the other's time:
+--variant shared` (or `padded`) prints, which says why one takes nearly twice the other's time:
 
                                              | a block in the middle                  | the image
     memory          what               bytes |  requests  elements  each answered by  |      requests        in all
@@ -102,10 +102,11 @@ for a thread; `verify/explain.c` follows them warp by warp and counts, by these 
 | shared | an access of a warp | a cycle for each different 4-byte word of the bank with the most; accesses of 8 and 16 bytes by halves and quarters of the warp, two of them at once for loads in which lanes side by side ask for the same |
 | constant | an access of a warp | a cycle for each different word |
 | global, additions | an access of a warp | as many sectors as loads, in each turn: lanes that add to one address take turns |
-| shared, additions | an access of a warp | a cycle for each lane of the bank with the most; of 1, a cycle for each different word there: the hardware counts the lanes |
+| shared, additions | an access of a warp | a cycle for each lane of the bank with the most; where it is known that 1 is added, the hardware counts the lanes of a word: a cycle for each different word there |
 
 The tables compare this with the counters of Nsight Compute, each variant launched once, over the whole image: the blocks at
-its edges, most of them cut by the edge, are part of both. {device}; ncu {ncu}; {date}. To do it again, on a machine with a GPU:
+its edges, most of them cut by the edge, are part of both. Measured on {device} (driver), with ncu {ncu}, {date}. To do it again, on
+a machine with a GPU:
 
     cmake --build build --target explain_probe
     bench/explain.py measure build/explain_probe > counters.json
