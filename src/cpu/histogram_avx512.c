@@ -179,19 +179,33 @@ static void count_channel(channel *c, const uint8_t *at, int64_t n, uint64_t *to
 
 /* ---- The variant --------------------------------------------------------------------------------------- */
 
-/* Takes the channels of a piece's pixels apart. */
-static void make_planes(const uint8_t *at, int64_t n, int channels, tables *t)
+/* The bytes of v go to the ends of their channels' planes; the first one is of channel `first`. */
+INLINE void take_apart(vec v, int first, int channels, uint8_t *ends[4])
 {
-    static const uint64_t first[5] = {[2] = 0x5555555555555555, [3] = 0x9249249249249249, [4] = 0x1111111111111111};
+    static const uint64_t every[5] = {[2] = 0x5555555555555555, [3] = 0x9249249249249249, [4] = 0x1111111111111111};
+    UNROLL
     for (int k = 0; k < channels; k++) {
-        uint8_t *to = t->planes[k];
-        int place = k; /* of the first element of channel k in the vector */
-        for (int64_t i = 0; i < n; i += VEC, place = (place + VEC * (channels - 1)) % channels) {
-            const __mmask64 valid = first_bytes(n - i);
-            const __mmask64 mine = first[channels] << place & valid;
-            v_store(to, _mm512_maskz_compress_epi8(mine, _mm512_maskz_loadu_epi8(valid, at + i)));
-            to += __builtin_popcountll(mine);
+        const __mmask64 mine = every[channels] << (k + channels - first) % channels;
+        const vec packed = _mm512_mask_compress_epi8(v, mine, v); /* no more than half of v */
+        _mm256_storeu_si256((__m256i *)(void *)ends[k], _mm512_castsi512_si256(packed));
+        ends[k] += __builtin_popcountll(mine);
+    }
+}
+
+INLINE void make_planes(const uint8_t *at, int64_t n, int channels, tables *t)
+{
+    uint8_t *ends[4] = {t->planes[0], t->planes[1], t->planes[2], t->planes[3]};
+    for (; n >= channels * VEC; n -= channels * VEC, at += channels * VEC) {
+        UNROLL
+        for (int i = 0; i < channels; i++) {
+            __builtin_prefetch(at + i * VEC + PIECE, 0, 2);
+            take_apart(v_load(at + i * VEC), i * VEC % channels, channels, ends);
         }
+    }
+    UNROLL
+    for (int i = 0; i < channels; i++) { /* zeros at the end are counted by nobody */
+        const __mmask64 valid = first_bytes(twi_max_i64(n - i * VEC, 0));
+        take_apart(_mm512_maskz_loadu_epi8(valid, at + i * VEC), i * VEC % channels, channels, ends);
     }
 }
 
@@ -199,8 +213,19 @@ static void count(const twi_counting *counting, const void *at, int64_t n, void 
 {
     tables *const t = memory;
     const int channels = counting->channels;
-    if (channels > 1)
-        make_planes(at, n, channels, t);
+    switch (channels) {
+    case 1:
+        break;
+    case 2:
+        make_planes(at, n, 2, t);
+        break;
+    case 3:
+        make_planes(at, n, 3, t);
+        break;
+    default:
+        make_planes(at, n, 4, t);
+        break;
+    }
     for (int k = 0; k < channels; k++)
         count_channel(&t->channels[k], channels > 1 ? t->planes[k] : at, n / channels, t->totals[k]);
 }
