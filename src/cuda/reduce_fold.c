@@ -21,7 +21,7 @@ static const char *refuses(const tw_context *context, const tw_problem *problem)
     if (problem->axis != TW_AXIS_ALL)
         return "it makes figures of the whole image";
     if (problem->figures & ~(unsigned)(TW_FIGURE_SUM | TW_FIGURE_MEAN))
-        return "it makes sums and means";
+        return "it makes sums and means alone";
     if (problem->type == TW_I32 && (double)problem->width * (double)problem->height > 0x1p32)
         return "its sums have 64 bits, too few for 2^32 pixels of i32";
     return NULL;
