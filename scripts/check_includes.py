@@ -22,7 +22,7 @@ RULES = [
     ("src/cuda/cuda.h", ["core/exact.h"]),
     ("src/cuda/*_kernels.h", []),
     ("src/cuda/*", ["core/*", "cuda/*.h", "<cuda_runtime_api.h>", "<omp.h>"]),
-    ("src/io/*", ["tilewise.h", "core/base.h", "io/*", "<png.h>", "<jpeglib.h>", "<jerror.h>", "<tiffio.h>", "<zlib.h>"]),
+    ("src/io/*", ["tilewise.h", "core/base.h", "core/image.h", "io/*", "<png.h>", "<jpeglib.h>", "<jerror.h>", "<tiffio.h>", "<zlib.h>"]),
     ("src/mpi/command.*", ["tilewise_mpi.h", "io/io.h", "cli/*", "mpi/*"]),
     ("src/mpi/absent.c", ["mpi/command.h"]),
     ("src/mpi/*", ["tilewise_mpi.h", "core/*", "ops/sample.h", "mpi/*"]),

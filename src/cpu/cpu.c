@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/group.h"
+#include "core/image.h"
 #include "core/sums.h"
 #include "cpu/cpu.h"
 
@@ -50,19 +51,12 @@ static void release_cpu(tw_context *context, void *memory, tw_memory_kind kind)
 
 static tw_status copy_cpu(const tw_context *context, const tw_image *src, const tw_image *dst)
 {
-    const size_t row = (size_t)src->width * (size_t)src->channels * tw_type_size(src->type);
-    const bool solid = src->pitch == dst->pitch && src->pitch == (int64_t)row;
 #pragma omp parallel num_threads(context->threads)
     {
         const int64_t first = src->height * omp_get_thread_num() / omp_get_num_threads();
         const int64_t last = src->height * (omp_get_thread_num() + 1) / omp_get_num_threads();
-        const char *from = (const char *)src->data + first * src->pitch;
-        char *to = (char *)dst->data + first * dst->pitch;
-        if (solid)
-            memcpy(to, from, (size_t)(last - first) * row);
-        else
-            for (int64_t y = first; y < last; y++, from += src->pitch, to += dst->pitch)
-                memcpy(to, from, row);
+        twi_copy_rows(twi_row(dst, first), dst->pitch, twi_row(src, first), src->pitch, (int64_t)twi_row_bytes(src),
+                      last - first);
     }
     return TW_OK;
 }

@@ -1,6 +1,7 @@
 /* histogram on the CPU: pieces of rows, which threads count in tables of their own, and the sum of these. */
 #include <string.h>
 
+#include "core/image.h"
 #include "cpu/histogram.h"
 
 typedef struct share {
@@ -24,7 +25,7 @@ static tw_status count_pieces(void *argument, int64_t first, int64_t last, int w
     for (int64_t i = first; i < last; i++) {
         const int64_t start = i % s->pieces * counting->piece;
         const int64_t n = twi_min_i64(s->src.width * s->src.channels - start, counting->piece);
-        const char *row = (const char *)s->src.data + i / s->pieces * s->src.pitch;
+        const char *row = twi_row(&s->src, i / s->pieces);
         counting->count(counting, row + start * size, n, tables);
     }
     if (counting->empty)
@@ -38,7 +39,7 @@ tw_status twi_histogram_run(const tw_plan *plan, const twi_job *job, const twi_c
     const int64_t channels = counting->channels;
     const int threads = plan->context->threads;
     share s = {.plan = plan, .counting = counting, .src = job->src};
-    if (s.src.pitch == s.src.width * channels * (int64_t)tw_type_size(s.src.type)) {
+    if (twi_solid(&s.src)) {
         s.src.width *= s.src.height;
         s.src.height = 1;
     }

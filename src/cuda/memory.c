@@ -1,6 +1,7 @@
 /* Memory of a context with a CUDA device, and copies between any two places. */
 #include <sys/mman.h>
 
+#include "core/image.h"
 #include "cuda/host.h"
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -144,8 +145,8 @@ tw_status twi_cuda_send(const tw_context *context, void *device, const void *hos
 static tw_status copy_image(const tw_context *context, const tw_image *src, const tw_image *dst)
 {
     cudaStream_t stream = twi_cuda_state_of(context)->compute;
-    const int64_t row = src->width * src->channels * (int64_t)tw_type_size(src->type);
-    TWI_TRY(twi_cuda_copy_rows(context, dst->data, dst->pitch, src->data, src->pitch, row, src->height, stream));
+    TWI_TRY(twi_cuda_copy_rows(context, dst->data, dst->pitch, src->data, src->pitch, (int64_t)twi_row_bytes(src),
+                               src->height, stream));
     TWI_CUDA(cudaStreamSynchronize(stream));
     return TW_OK;
 }

@@ -1,4 +1,5 @@
 /* Several devices: which memory one reaches of another, rows that it fetches from there, and what it waits for. */
+#include "core/image.h"
 #include "cuda/host.h"
 
 enum {
@@ -45,18 +46,13 @@ tw_status twi_cuda_link(const tw_context *context, const tw_context *other)
 
 /* ---- Rows of others -------------------------------------------------------------------------------------- */
 
-static int64_t row_bytes(const tw_image *image)
-{
-    return image->width * image->channels * (int64_t)tw_type_size(image->type);
-}
-
 /* Whether a kernel fetches it: few bytes, for which a copy engine takes longer to start than to copy. */
 static bool is_small(const tw_context *context, const twi_fetch *fetch)
 {
     const uint64_t all = (uintptr_t)fetch->from.data | (uintptr_t)fetch->to.data | (uint64_t)fetch->from.pitch |
                          (uint64_t)fetch->to.pitch;
     return reaches(context, fetch->owner) && all % TWI_CUDA_COPY_BYTES == 0 &&
-           row_bytes(&fetch->from) <= LARGEST_FETCH / fetch->from.height;
+           (int64_t)twi_row_bytes(&fetch->from) <= LARGEST_FETCH / fetch->from.height;
 }
 
 static tw_status launch_fetches(twi_cuda_fetches *f, unsigned count, cudaStream_t stream)
@@ -81,8 +77,8 @@ static tw_status queue_fetches(const tw_context *context, const twi_fetch *fetch
         const tw_image *from = &fetches[i].from;
         const tw_image *to = &fetches[i].to;
         if (!is_small(context, &fetches[i])) {
-            TWI_TRY(twi_cuda_copy_rows(context, to->data, to->pitch, from->data, from->pitch, row_bytes(from),
-                                       from->height, stream));
+            TWI_TRY(twi_cuda_copy_rows(context, to->data, to->pitch, from->data, from->pitch,
+                                       (int64_t)twi_row_bytes(from), from->height, stream));
             continue;
         }
         small.list[smalls++] = (twi_cuda_fetch){
@@ -90,7 +86,7 @@ static tw_status queue_fetches(const tw_context *context, const twi_fetch *fetch
             .to = to->data,
             .from_pitch = from->pitch,
             .to_pitch = to->pitch,
-            .vectors = (uint32_t)twi_divide_up(row_bytes(from), TWI_CUDA_COPY_BYTES),
+            .vectors = (uint32_t)twi_divide_up((int64_t)twi_row_bytes(from), TWI_CUDA_COPY_BYTES),
             .rows = (uint32_t)from->height,
         };
         if (smalls == TWI_CUDA_FETCHES) {

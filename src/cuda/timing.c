@@ -1,6 +1,7 @@
 /* Times on the device: launches in a row between two events, or as one CUDA graph. */
 #include <time.h>
 
+#include "core/image.h"
 #include "cuda/host.h"
 
 /* What is timed: a plan, or, without one, plain copies. */
@@ -13,15 +14,10 @@ typedef struct series {
     int launches;
 } series;
 
-static int64_t row_bytes(const tw_image *image)
-{
-    return image->width * image->channels * (int64_t)tw_type_size(image->type);
-}
-
 /* The bytes from an image's first pixel to its last, the gaps between rows included. */
 static int64_t span(const tw_image *image)
 {
-    return image->pitch * (image->height - 1) + row_bytes(image);
+    return image->pitch * (image->height - 1) + (int64_t)twi_row_bytes(image);
 }
 
 /* Where the types differ, as many bytes as the smaller image has. */
@@ -36,7 +32,8 @@ static tw_status queue_copy(const tw_context *context, const tw_image *src, cons
     const bool device = src->memory == TW_DEVICE && dst->memory == TW_DEVICE;
     if (!device || src->pitch != dst->pitch || !aligned || blocks > INT32_MAX)
         return twi_cuda_copy_rows(context, to, dst->pitch, from, src->pitch,
-                                  twi_min_i64(row_bytes(src), row_bytes(dst)), src->height, stream);
+                                  twi_min_i64((int64_t)twi_row_bytes(src), (int64_t)twi_row_bytes(dst)), src->height,
+                                  stream);
     void *arguments[] = {&from, &to, &bytes};
     const dim3 grid = {(unsigned)blocks, 1, 1};
     const dim3 block = {TWI_CUDA_COPY_THREADS, 1, 1};

@@ -21,6 +21,7 @@
 
 #include "core/exact.h"
 #include "core/group.h"
+#include "core/image.h"
 #include "cuda/host.h"
 
 enum {
@@ -206,16 +207,6 @@ static char *image_place(const side *s, const tw_image *image, int64_t piece)
     return (char *)image->data + piece_first(s, piece) * image->pitch;
 }
 
-static void copy_rows(char *dst, int64_t dst_pitch, const char *src, int64_t src_pitch, int64_t row, int64_t rows)
-{
-    if (dst_pitch == row && src_pitch == row) {
-        memcpy(dst, src, (size_t)(row * rows));
-        return;
-    }
-    for (int64_t y = 0; y < rows; y++)
-        memcpy(dst + y * dst_pitch, src + y * src_pitch, (size_t)row);
-}
-
 /* Takes the piece that `next` shows, unless it is not below `end` or another thread is faster. */
 static bool take(atomic_llong *next, long long end, long long *piece)
 {
@@ -230,8 +221,8 @@ static bool deliver(pipeline *p)
     long long piece = 0;
     if (!out->staged || !take(&p->next_out, atomic_load(&p->departed), &piece))
         return false;
-    copy_rows(image_place(out, out->image, piece), out->image->pitch, ring_place(out, piece), out->row, out->row,
-              piece_rows(out, piece));
+    twi_copy_rows(image_place(out, out->image, piece), out->image->pitch, ring_place(out, piece), out->row, out->row,
+                  piece_rows(out, piece));
     atomic_store(&p->emptied[piece % TWI_CUDA_SLOTS], piece + 1);
     atomic_fetch_add(&p->delivered, 1);
     return true;
@@ -245,8 +236,8 @@ static bool supply(pipeline *p)
     long long piece = 0;
     if (!in->staged || !take(&p->next_in, end, &piece))
         return false;
-    copy_rows(ring_place(in, piece), in->row, image_place(in, in->image, piece), in->image->pitch, in->row,
-              piece_rows(in, piece));
+    twi_copy_rows(ring_place(in, piece), in->row, image_place(in, in->image, piece), in->image->pitch, in->row,
+                  piece_rows(in, piece));
     atomic_store(&p->filled[piece % TWI_CUDA_SLOTS], piece + 1);
     return true;
 }
@@ -457,7 +448,7 @@ static tw_image device_image(const tw_image *host, void *data, int64_t row)
 
 static side side_of(const tw_image *host, void *ring)
 {
-    const int64_t row = host->width * host->channels * (int64_t)tw_type_size(host->type);
+    const int64_t row = (int64_t)twi_row_bytes(host);
     side s = {.image = host, .row = row, .ring = ring};
     s.staged = can_stage(row, host->height) && !is_pinned(host, row);
     s.piece = s.staged ? staged_rows(row, host->height) : pinned_rows(row, host->height);

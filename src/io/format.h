@@ -5,7 +5,7 @@
 #ifndef TWI_FORMAT_H
 #define TWI_FORMAT_H
 
-#include "core/base.h"
+#include "core/image.h"
 #include "io/io.h"
 
 /* Sets the thread's message to "NAME: sentence", on one line, and returns `status`. */
@@ -63,28 +63,6 @@ twi_io_status twi_source_expect(const twi_source *source, uint64_t least);
 twi_io_status twi_source_unchanged(const twi_source *source);
 
 /* ---- Rows --------------------------------------------------------------------------------------- */
-
-static inline void *twi_row(const tw_image *image, int64_t y)
-{
-    return (char *)image->data + y * image->pitch;
-}
-
-/* Elements in a row, all channels counted. */
-static inline size_t twi_row_elements(const tw_image *image)
-{
-    return (size_t)image->width * (size_t)image->channels;
-}
-
-static inline size_t twi_row_bytes(const tw_image *image)
-{
-    return twi_row_elements(image) * tw_type_size(image->type);
-}
-
-/* Whether the image's rows lie one behind the other without a gap. */
-static inline bool twi_solid(const tw_image *image)
-{
-    return image->pitch == (int64_t)twi_row_bytes(image);
-}
 
 /* Bytes of an image in memory, rows padded to the pitch; UINT64_MAX for what no memory holds. *pitch may be NULL. */
 uint64_t twi_image_bytes(uint64_t width, uint64_t height, int32_t channels, tw_type type, uint64_t *pitch);

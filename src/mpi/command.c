@@ -264,9 +264,8 @@ static twi_exit put_into_memory(void *user, int64_t first, const tw_image *rows)
     int64_t end = 0;
     tw_mpi_rows(w->mpi, w->made.height, w->mpi->rank, &begin, &end);
     const tw_image *made = &w->made.rows;
-    for (int64_t y = 0; y < rows->height; y++)
-        memcpy((char *)made->data + (first - begin + y) * made->pitch, (const char *)rows->data + y * rows->pitch,
-               (size_t)(rows->width * twi_pixel_bytes(rows)));
+    twi_copy_rows(twi_row(made, first - begin), made->pitch, rows->data, rows->pitch, (int64_t)twi_row_bytes(rows),
+                  rows->height);
     return TWI_EXIT_DONE;
 }
 

@@ -2,6 +2,7 @@
 #ifndef TWI_MPI_RANKS_H
 #define TWI_MPI_RANKS_H
 
+#include "core/image.h"
 #include "tilewise_mpi.h"
 
 struct tw_mpi {
@@ -69,11 +70,6 @@ typedef struct twi_exchange {
 tw_status twi_exchange_start(const tw_mpi *mpi, int64_t pixel_bytes, const twi_place *have, const twi_needs *needs,
                              twi_exchange *exchange);
 void twi_exchange_finish(twi_exchange *exchange);
-
-static inline int64_t twi_pixel_bytes(const tw_image *image)
-{
-    return image->channels * (int64_t)tw_type_size(image->type);
-}
 
 /* How an image is cut: into the rows of tw_mpi_rows(), into columns likewise, not at all (one rank has it), or as a
    list says, where parts may overlap. */

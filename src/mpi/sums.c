@@ -24,17 +24,12 @@ tw_status twi_prepare_own(tw_mpi_plan *plan)
     return own.height > 0 ? twi_local_plan(plan, &local, &plan->local[0]) : TW_OK;
 }
 
-static void *row_of(const tw_image *image, int64_t y)
-{
-    return (char *)image->data + y * image->pitch;
-}
-
 /* ---- Each row for itself -------------------------------------------------------------------------------- */
 
 void twi_shift_records(const tw_image *records, unsigned figures, int64_t x, int64_t y)
 {
     for (int64_t row = 0; row < records->height; row++) {
-        tw_stats *record = row_of(records, row);
+        tw_stats *record = twi_row(records, row);
         for (int64_t i = 0; i < records->width * records->channels; i++) {
             record[i].argmin_x += figures & TW_FIGURE_ARGMIN ? x : 0;
             record[i].argmin_y += figures & TW_FIGURE_ARGMIN ? y : 0;
@@ -88,14 +83,14 @@ static tw_status prepare_carry(tw_mpi_plan *plan)
 static void add_row(const tw_image *image, const int64_t *before)
 {
     for (int64_t y = 0; y < image->height; y++)
-        twi_add_before(row_of(image, y), image->type, before, image->width * image->channels);
+        twi_add_before(twi_row(image, y), image->type, before, image->width * image->channels);
 }
 
 /* What this rank's rows add to those below: of a table its last row, of a line its sum, for all pixels of a row. */
 static void total_of(const tw_mpi_plan *plan, const tw_image *src, const tw_image *sums, int64_t *total)
 {
     const tw_problem *problem = &plan->problem;
-    const void *last = row_of(sums, sums->height - 1);
+    const void *last = twi_row(sums, sums->height - 1);
     const int64_t elements = row_elements(plan);
     const int channels = problem->channels;
     for (int64_t i = 0; i < elements; i++)
@@ -112,7 +107,7 @@ void twi_clear_edges(const tw_mpi_image *dst, twi_rect own)
 {
     const size_t pixel = (size_t)twi_pixel_bytes(&dst->rows);
     for (int64_t y = 0; y < own.height; y++)
-        memset(row_of(&dst->rows, y), 0, own.y + y == 0 ? (size_t)own.width * pixel : pixel);
+        memset(twi_row(&dst->rows, y), 0, own.y + y == 0 ? (size_t)own.width * pixel : pixel);
 }
 
 static tw_status run_carry(tw_mpi_plan *plan, const tw_mpi_image *src, const tw_mpi_image *dst)
@@ -132,7 +127,7 @@ static tw_status run_carry(tw_mpi_plan *plan, const tw_mpi_image *src, const tw_
     TWI_MPI_TRY(twi_mpi_agree(mpi, status));
     (void)MPI_Exscan(plan->tables[MINE], before, (int)elements, MPI_INT64_T, MPI_SUM, mpi->communicator);
     if (table && plan->local[0]) { /* without the row of zeros above */
-        sums.data = row_of(&sums, 1);
+        sums.data = twi_row(&sums, 1);
         sums.height--;
     }
     if (plan->local[0])
