@@ -1,7 +1,6 @@
 /* The CPU back end: host memory, and runs cut into bands of rows, one a thread. */
 #include <omp.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "core/group.h"
 #include "core/image.h"
