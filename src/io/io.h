@@ -121,6 +121,13 @@ twi_io_status twi_writer_close(twi_writer *writer, twi_io_status status, const c
    them. NULL, and nothing changed: not in this format (NPY, TIFF and PNM of bytes can), or to a pipe. */
 const char *twi_writer_share(twi_writer *writer, uint64_t *offset);
 
+/* The name of the file in the making; NULL: it is a pipe, or the like. */
+const char *twi_writer_temporary(const twi_writer *writer);
+
+/* A file in the making of another process, which twi_io_cleanup() shall remove as well: that process may be killed.
+   NULL: none. The name must stay valid until the next call. */
+void twi_io_adopt(const char *name);
+
 /* A file without a name, for bytes that memory shall not hold: in the folder of `beside`, or where temporary files go
    if that is NULL or "-". -1 on failure. It is gone when it is closed or the process ends. */
 int twi_io_scratch(const char *beside);

@@ -19,7 +19,8 @@ enum { BUFFER_BYTES = 1 << 18, NAME_KEPT = 200, MOST_ATTEMPTS = 1000 };
 
 /* The sinks that have a temporary file, of all threads: what a signal must remove. */
 static twi_sink *pending;
-static atomic_flag held = ATOMIC_FLAG_INIT; /* guards `pending` */
+static const char *adopted;                 /* another process's, or NULL */
+static atomic_flag held = ATOMIC_FLAG_INIT; /* guards both */
 
 /* Waits as a signal handler may. */
 static void hold(void)
@@ -48,6 +49,16 @@ void twi_io_cleanup(void)
     hold(); /* and never let go: from here on no thread makes a file */
     for (const twi_sink *sink = pending; sink; sink = sink->next)
         (void)unlink(sink->temporary);
+    if (adopted)
+        (void)unlink(adopted);
+}
+
+void twi_io_adopt(const char *name)
+{
+    sigset_t before;
+    hold_quietly(&before);
+    adopted = name;
+    let_go(&before);
 }
 
 /* Opens the temporary file, which is remembered before a signal can come. 0, or the reason. */

@@ -80,6 +80,11 @@ const char *twi_writer_share(twi_writer *writer, uint64_t *offset)
     return name;
 }
 
+const char *twi_writer_temporary(const twi_writer *writer)
+{
+    return writer->sink.temporary;
+}
+
 /* ---- All formats ---------------------------------------------------------------------------------- */
 
 twi_io_status twi_writer_open(const char *path, const char *stdout_format, const twi_io_image *image,

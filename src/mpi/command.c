@@ -315,7 +315,7 @@ typedef struct target {
     int code;
     bool shared; /* all ranks write */
     int64_t offset;
-    char name[4096];
+    char name[4096]; /* in the making; "": there is none, or it is too long */
 } target;
 
 static twi_exit open_output(work *w, target *to, twi_writer **writer)
@@ -331,11 +331,11 @@ static twi_exit open_output(work *w, target *to, twi_writer **writer)
     const twi_io_status status = twi_writer_open(f->to, f->format, &f->output, writer);
     if (status != TWI_IO_OK)
         return twi_complain_io(status);
-    const char *name = twi_writer_share(*writer, &offset);
-    to->shared = name && strlen(name) < sizeof to->name;
-    if (to->shared) {
-        to->offset = (int64_t)offset;
+    const char *name = twi_writer_temporary(*writer);
+    if (name && strlen(name) < sizeof to->name) {
         memcpy(to->name, name, strlen(name) + 1);
+        to->shared = twi_writer_share(*writer, &offset) != NULL;
+        to->offset = (int64_t)offset;
     }
     return TWI_EXIT_DONE;
 }
@@ -433,10 +433,14 @@ static twi_exit write_result(work *w)
     (void)MPI_Bcast(&to, (int)sizeof to, MPI_BYTE, 0, w->mpi->communicator);
     if (to.code != TWI_EXIT_DONE)
         return (twi_exit)to.code;
+    if (w->mpi->rank > 0 && to.name[0] != '\0') /* the first rank may be killed, also while it waits for the disk */
+        twi_io_adopt(to.name);
     twi_exit code = to.shared ? write_by_all(w, &to) : write_by_first(w, writer);
     if (w->mpi->rank == 0)
         code = close_output(w, writer, code);
-    return as_first(w->mpi, code);
+    code = as_first(w->mpi, code);
+    twi_io_adopt(NULL);
+    return code;
 }
 
 static twi_exit run_filter(work *w)
