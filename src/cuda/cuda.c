@@ -97,7 +97,7 @@ static tw_status open_device(tw_context *context)
 
 static tw_status count_cuda(int *count)
 {
-    (void)twi_cuda_count(count);
+    (void)twi_cuda_count_devices(count);
     return TW_OK;
 }
 
@@ -105,7 +105,7 @@ static tw_status open_cuda(tw_context *context)
 {
     int count = 0;
     int before = 0;
-    const char *reason = twi_cuda_count(&count);
+    const char *reason = twi_cuda_count_devices(&count);
     if (count == 0)
         return twi_fail(TW_ERROR_DEVICE, "no CUDA device: %s", reason);
     if (context->device >= count)

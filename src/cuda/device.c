@@ -17,7 +17,7 @@ tw_status twi_cuda_fail(cudaError_t error, const char *call)
 
 /* ---- Devices --------------------------------------------------------------------------------- */
 
-const char *twi_cuda_count(int *count)
+const char *twi_cuda_count_devices(int *count)
 {
     int driver = 0;
     *count = 0;
@@ -35,7 +35,7 @@ const char *twi_cuda_count(int *count)
 const char *tw_cuda_reason(void)
 {
     int count = 0;
-    return twi_cuda_count(&count);
+    return twi_cuda_count_devices(&count);
 }
 
 tw_status twi_cuda_describe(int device, tw_device_info *info)

@@ -21,7 +21,7 @@ tw_status twi_cuda_fail(cudaError_t error, const char *call);
     } while (0)
 
 /* How many there are, and why where there is none. */
-const char *twi_cuda_count(int *count);
+const char *twi_cuda_count_devices(int *count);
 tw_status twi_cuda_describe(int device, tw_device_info *info);
 tw_status twi_cuda_free_memory(int device, uint64_t *bytes);
 
