@@ -716,7 +716,7 @@ TW_API tw_status tw_spread_put(tw_spread *spread, const tw_image *image);
 TW_API tw_status tw_spread_get(const tw_spread *spread, const tw_image *image);
 
 /* A plan for spread images. The problem may be one that was made for images of the same shapes anywhere.
-   TW_ERROR_UNSUPPORTED as tw_problem_part(). */
+   TW_ERROR_UNSUPPORTED as tw_problem_part(), but for reductions and histograms. */
 typedef struct tw_spread_plan tw_spread_plan;
 TW_API tw_status tw_spread_plan_create(tw_context *context, const tw_problem *problem, const tw_plan_options *options,
                                        tw_spread_plan **plan);
@@ -726,6 +726,10 @@ TW_API void tw_spread_plan_destroy(tw_spread_plan *plan);
 /* Queues a run on all devices and returns; runs of one context follow each other. dst is not src. The bytes are those
    of one device. TW_ERROR_ARGUMENT where src has less reach than the window needs, with both numbers. */
 TW_API tw_status tw_spread_run(tw_spread_plan *plan, const tw_spread *src, const tw_spread *dst);
+
+/* For the plan of a reduction or histogram: after what was queued, each device finds the figures of its rows or
+   columns; those of the whole, the same bytes as tw_reduce() and tw_histogram() give, go to dst on the host. */
+TW_API tw_status tw_spread_reduce(tw_spread_plan *plan, const tw_spread *src, const tw_image *dst);
 
 /* Waits until all that was queued is complete. */
 TW_API tw_status tw_spread_wait(const tw_spread *spread);

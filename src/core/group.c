@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/group.h"
+#include "core/image.h"
 
 typedef struct share {
     tw_plan *plan;
@@ -117,18 +118,11 @@ static int64_t most_shares(const struct twi_group *group, const tw_problem *prob
 
 static tw_status cut(const struct twi_group *group, const tw_problem *problem, share *s)
 {
-    const int64_t count = s->last - s->first;
+    const int64_t rows = s->last - s->first;
     if (group->way == ALONE || (group->way == ROWS && problem->op != TW_OP_REDUCE))
         return tw_problem_part(problem, s->first, s->last, &s->part);
-    s->part = (tw_part){.problem = *problem, .count = 1};
-    if (group->way == COLUMNS) {
-        s->part.problem.width = count;
-        s->part.reads[0] = (tw_region){s->first, 0, count, problem->height};
-        return TW_OK;
-    }
-    s->part.problem.height = problem->op == TW_OP_INTEGRAL ? count - 1 : count;
-    s->part.reads[0] = (tw_region){0, s->first, problem->width, s->part.problem.height};
-    return group->tally ? tw_tally_problem(group->tally, count, &s->part.problem) : TW_OK;
+    twi_cut_lines(problem, group->way == COLUMNS, s->first, s->last - (problem->op == TW_OP_INTEGRAL), &s->part);
+    return group->tally ? tw_tally_problem(group->tally, rows, &s->part.problem) : TW_OK;
 }
 
 static tw_status make_share(struct twi_group *group, const tw_problem *problem, tw_context *context, share *s)
@@ -311,13 +305,6 @@ void twi_group_destroy(tw_plan *plan)
 
 /* ---- Runs ---------------------------------------------------------------------------------------- */
 
-static void copy_rows(const tw_image *src, const tw_image *dst)
-{
-    const size_t row = (size_t)src->width * (size_t)src->channels * tw_type_size(src->type);
-    for (int64_t y = 0; y < src->height; y++)
-        memcpy((char *)dst->data + y * dst->pitch, (const char *)src->data + y * src->pitch, row);
-}
-
 /* The share's source: a view of the image, or its regions put together. */
 static tw_status find_source(const share *s, tw_image *source)
 {
@@ -328,27 +315,14 @@ static tw_status find_source(const share *s, tw_image *source)
         if (s->part.count > 1) {
             tw_image place;
             TWI_TRY(tw_image_view(&s->gathered, 0, y, read->width, read->height, &place));
-            copy_rows(source, &place);
+            twi_copy_rows(place.data, place.pitch, source->data, source->pitch, (int64_t)twi_row_bytes(source),
+                          read->height);
         }
         y += read->height;
     }
     if (s->part.count > 1)
         *source = s->gathered;
     return TW_OK;
-}
-
-/* Records name places of the part. */
-static void move_places(const share *s, unsigned figures, const tw_image *dst, int64_t right, int64_t down)
-{
-    for (int64_t y = 0; y < dst->height; y++) {
-        tw_stats *row = (tw_stats *)(void *)((char *)dst->data + y * dst->pitch);
-        for (int64_t i = 0; i < dst->width * s->part.problem.channels; i++) {
-            row[i].argmin_x += figures & TW_FIGURE_ARGMIN ? right : 0;
-            row[i].argmin_y += figures & TW_FIGURE_ARGMIN ? down : 0;
-            row[i].argmax_x += figures & TW_FIGURE_ARGMAX ? right : 0;
-            row[i].argmax_y += figures & TW_FIGURE_ARGMAX ? down : 0;
-        }
-    }
 }
 
 static tw_status run_share(const struct twi_group *group, const share *s)
@@ -368,7 +342,7 @@ static tw_status run_share(const struct twi_group *group, const share *s)
         TWI_TRY(tw_image_view(r->dst, s->first, 0, s->last - s->first, r->dst->height, &rows));
         TWI_TRY(tw_plan_run(s->plan, &source, &rows));
         if (problem->op == TW_OP_REDUCE)
-            move_places(s, problem->figures, &rows, s->first, 0);
+            twi_move_places(&rows, problem->figures, s->first, 0);
         return TW_OK;
     }
     if (group->way == CARRY)
@@ -379,7 +353,7 @@ static tw_status run_share(const struct twi_group *group, const share *s)
     TWI_TRY(tw_image_view(r->dst, 0, first - r->first, r->dst->width, last - first, &rows));
     TWI_TRY(tw_plan_run_rows(s->plan, &source, &rows, s->part.first + first - s->first));
     if (problem->op == TW_OP_REDUCE)
-        move_places(s, problem->figures, &rows, 0, s->first);
+        twi_move_places(&rows, problem->figures, 0, s->first);
     return TW_OK;
 }
 
@@ -492,7 +466,7 @@ tw_status twi_group_run(tw_plan *plan, const tw_image *src, const tw_image *dst,
     if (src->data == dst->data && group->copy) {
         source.data = group->copy;
         source.pitch = group->copy_pitch;
-        copy_rows(src, &source);
+        twi_copy_rows(source.data, source.pitch, src->data, src->pitch, (int64_t)twi_row_bytes(src), src->height);
     }
     for (;;) {
         if (group->count == 0) /* devices failed, in this run or one before */

@@ -73,6 +73,19 @@ static bool goes_by_rows(const tw_problem *problem)
     }
 }
 
+void twi_cut_lines(const tw_problem *whole, bool columns, int64_t first, int64_t last, tw_part *part)
+{
+    const int64_t count = last - first;
+    *part = (tw_part){.problem = *whole, .count = 1};
+    if (columns) {
+        part->problem.width = count;
+        part->reads[0] = (tw_region){first, 0, count, whole->height};
+    } else {
+        part->problem.height = count;
+        part->reads[0] = (tw_region){0, first, whole->width, count};
+    }
+}
+
 tw_status tw_problem_part(const tw_problem *whole, int64_t first, int64_t last, tw_part *part)
 {
     int64_t width = 0;

@@ -2,7 +2,8 @@
  * Images whose rows lie on the devices of a context, a band on each, with room above and below for the rows that
  * windows reach. A run brings those from their owners' memory (a copy between devices) into that room, so that each
  * device has its part (part.c) as one image and makes its rows of the result where they stay. Runs are queued: devices
- * wait for each other by events, the caller's thread for none of them.
+ * wait for each other by events, the caller's thread for none of them. Figures come to the host, as records of each
+ * device's rows or columns.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -30,11 +31,18 @@ typedef struct duty {
     tw_plan *plan;
     tw_part part;
     tw_image gathered; /* its source, where that is not its band and rows around it */
+    /* figures: */
+    tw_plan *squares; /* the second look */
+    tw_image found;   /* records where the device works, */
+    tw_image records; /* and on the host */
 } duty;
 
 struct tw_spread_plan {
     tw_context *context;
     tw_problem problem;
+    bool figures;    /* go to the host */
+    bool columns;    /* of columns, whose pixels are gathered */
+    tw_tally *tally; /* of the whole image; NULL: of rows or columns */
     int count;
     duty *duties;
 };
@@ -191,46 +199,95 @@ tw_status tw_spread_wait(const tw_spread *spread)
 
 /* ---- Plans --------------------------------------------------------------------------------------- */
 
+static tw_memory memory_of(const tw_context *context)
+{
+    return kind_on(context) == TW_MEMORY_DEVICE ? TW_DEVICE : TW_HOST;
+}
+
+static tw_status gather(tw_context *context, const tw_problem *part, tw_image *image)
+{
+    return tw_image_create(context, part->width, part->height, part->channels, part->type, kind_on(context), image);
+}
+
 static tw_status make_duty(const tw_spread_plan *plan, const tw_plan_options *options, tw_context *context,
                            int64_t first, int64_t last, duty *d)
 {
     TWI_TRY(tw_problem_part(&plan->problem, first, last, &d->part));
+    d->part.problem.memory = memory_of(context);
+    TWI_TRY(twi_plan_create_one(context, &d->part.problem, options, &d->plan));
+    return plan->problem.op == TW_OP_TRANSPOSE ? gather(context, &d->part.problem, &d->gathered) : TW_OK;
+}
+
+/* The figures of some rows or columns. */
+static tw_status make_figures(const tw_spread_plan *plan, const tw_plan_options *options, tw_context *context,
+                              int64_t first, int64_t last, duty *d)
+{
     tw_problem *part = &d->part.problem;
-    part->memory = kind_on(context) == TW_MEMORY_DEVICE ? TW_DEVICE : TW_HOST;
+    int64_t width = 0;
+    int64_t height = 0;
+    twi_cut_lines(&plan->problem, plan->columns, first, last, &d->part);
+    if (plan->tally)
+        TWI_TRY(tw_tally_problem(plan->tally, last - first, part));
+    part->memory = memory_of(context);
     TWI_TRY(twi_plan_create_one(context, part, options, &d->plan));
-    if (plan->problem.op != TW_OP_TRANSPOSE)
+    if (plan->columns)
+        TWI_TRY(gather(context, part, &d->gathered));
+    twi_out_shape(part, &width, &height);
+    TWI_TRY(tw_image_create(context, width, height, part->channels, part->out_type, kind_on(context), &d->found));
+    TWI_TRY(tw_image_create(context, width, height, part->channels, part->out_type, TW_MEMORY_HOST, &d->records));
+    if (!plan->tally || !twi_looks_twice(&plan->problem))
         return TW_OK;
-    return tw_image_create(context, part->width, part->height, part->channels, part->type, kind_on(context),
-                           &d->gathered);
+    tw_problem squares = *part;
+    squares.figures = TW_FIGURE_SQUARES;
+    return twi_plan_create_one(context, &squares, options, &d->squares);
+}
+
+/* How long the side is that devices share. */
+static int64_t length_of(const tw_spread_plan *plan)
+{
+    int64_t width = 0;
+    int64_t height = 0;
+    twi_out_shape(&plan->problem, &width, &height);
+    return plan->columns ? width : plan->figures ? plan->problem.height : height;
+}
+
+static tw_status make_duties(tw_spread_plan *plan, const tw_plan_options *options)
+{
+    tw_context *members[TWI_MOST_DEVICES];
+    const int64_t length = length_of(plan);
+    void *memory = NULL;
+    const int count = (int)twi_min_i64(twi_members(plan->context, members), length);
+    if (count == 0)
+        return lacks_devices(0);
+    if (plan->figures && (plan->problem.op == TW_OP_HISTOGRAM || plan->problem.axis == TW_AXIS_ALL))
+        TWI_TRY(tw_tally_create(plan->context, &plan->problem, &plan->tally));
+    TWI_TRY(twi_host_allocate(plan->context, (size_t)count * sizeof(duty), &memory));
+    memset(memory, 0, (size_t)count * sizeof(duty));
+    plan->duties = memory;
+    plan->count = count;
+    for (int i = 0; i < count; i++)
+        TWI_TRY((plan->figures ? make_figures : make_duty)(plan, options, members[i], twi_cut_at(length, count, i),
+                                                           twi_cut_at(length, count, i + 1), &plan->duties[i]));
+    return TW_OK;
 }
 
 tw_status tw_spread_plan_create(tw_context *context, const tw_problem *problem, const tw_plan_options *options,
                                 tw_spread_plan **result)
 {
-    tw_context *members[TWI_MOST_DEVICES];
     void *memory = NULL;
-    void *duties = NULL;
-    int64_t width = 0;
-    int64_t height = 0;
     if (!context || !problem || !result)
         return twi_fail(TW_ERROR_ARGUMENT, "%s is NULL", !context ? "context" : !problem ? "problem" : "plan");
     *result = NULL;
     TWI_TRY(twi_problem_check(problem));
-    twi_out_shape(problem, &width, &height);
     TWI_TRY(twi_host_allocate(context, sizeof(tw_spread_plan), &memory));
-    const int count = (int)twi_min_i64(twi_members(context, members), height);
-    tw_status status =
-        count == 0 ? lacks_devices(0) : twi_host_allocate(context, (size_t)count * sizeof(duty), &duties);
-    if (!duties) {
-        twi_host_release(context, memory);
-        return status;
-    }
     tw_spread_plan *plan = memory;
-    *plan = (tw_spread_plan){.context = context, .problem = *problem, .count = count, .duties = duties};
-    memset(duties, 0, (size_t)count * sizeof(duty));
-    for (int i = 0; i < count && status == TW_OK; i++)
-        status = make_duty(plan, options, members[i], twi_cut_at(height, count, i), twi_cut_at(height, count, i + 1),
-                           &plan->duties[i]);
+    *plan = (tw_spread_plan){
+        .context = context,
+        .problem = *problem,
+        .figures = problem->op == TW_OP_REDUCE || problem->op == TW_OP_HISTOGRAM,
+        .columns = problem->op == TW_OP_REDUCE && problem->axis == TW_AXIS_Y,
+    };
+    const tw_status status = make_duties(plan, options);
     if (status != TW_OK) {
         tw_spread_plan_destroy(plan);
         return status;
@@ -245,10 +302,15 @@ void tw_spread_plan_destroy(tw_spread_plan *plan)
         return;
     for (int i = 0; i < plan->count; i++) {
         duty *d = &plan->duties[i];
-        if (d->plan)
-            tw_image_free(d->plan->context, &d->gathered);
+        if (!d->plan)
+            continue;
+        tw_image_free(d->plan->context, &d->gathered);
+        tw_image_free(d->plan->context, &d->found);
+        tw_image_free(d->plan->context, &d->records);
+        tw_plan_destroy(d->squares);
         tw_plan_destroy(d->plan);
     }
+    tw_tally_destroy(plan->tally);
     twi_host_release(plan->context, plan->duties);
     twi_host_release(plan->context, plan);
 }
@@ -343,6 +405,9 @@ static tw_status check_run(const tw_spread_plan *plan, const tw_spread *src, con
     if (!plan || !src || !dst)
         return twi_fail(TW_ERROR_ARGUMENT, "%s is NULL", !plan ? "plan" : !src ? "src" : "dst");
     const tw_problem *problem = &plan->problem;
+    if (plan->figures)
+        return twi_fail(TW_ERROR_ARGUMENT, "a plan of %s makes no spread image: use tw_spread_reduce",
+                        tw_op_name(problem->op));
     twi_out_shape(problem, &width, &height);
     (void)tw_problem_text(problem, text, sizeof text);
     if (src == dst)
@@ -375,11 +440,12 @@ static uint64_t owners_of(const tw_spread *src, const duty *d)
     return owners;
 }
 
-/* Device i waits for those whose rows it will read, and for those that have read what it will overwrite. */
+/* Device i waits for those whose rows it will read, and for those that have read what it will overwrite. dst: NULL for
+   figures. */
 static tw_status queue_waits(const tw_spread_plan *plan, const tw_spread *src, const tw_spread *dst, int i)
 {
     const tw_context *context = plan->duties[i].plan->context;
-    const uint64_t awaited = owners_of(src, &plan->duties[i]) | dst->bands[i].readers;
+    const uint64_t awaited = owners_of(src, &plan->duties[i]) | (dst ? dst->bands[i].readers : 0);
     const tw_context *others[TWI_MOST_DEVICES];
     tw_context *members[TWI_MOST_DEVICES];
     const int count = twi_members(plan->context, members);
@@ -390,19 +456,16 @@ static tw_status queue_waits(const tw_spread_plan *plan, const tw_spread *src, c
     return waits > 0 ? context->backend->await(context, others, waits) : TW_OK;
 }
 
-static tw_status queue_duty(const duty *d, const tw_spread *src, const tw_spread *dst, int i)
+/* Device i makes dst, by the duty's plan or, of figures, by that of the second look. */
+static tw_status queue_duty(const duty *d, tw_plan *plan, const tw_spread *src, const tw_image *dst, int i)
 {
     turn t;
-    t.it = (twi_turn){.fetches = t.fetches,
-                      .plan = d->plan,
-                      .src = d->gathered,
-                      .dst = own_rows(dst, &dst->bands[i]),
-                      .first = d->part.first};
+    t.it = (twi_turn){.fetches = t.fetches, .plan = plan, .src = d->gathered, .dst = *dst, .first = d->part.first};
     if (d->gathered.data)
         TWI_TRY(fetch_rows(src, &d->part.reads[0], &d->gathered, -1, &t));
     else
         TWI_TRY(surround(src, d, i, &t));
-    return d->plan->context->backend->queue_turn(&t.it);
+    return plan->context->backend->queue_turn(&t.it);
 }
 
 /* Who has read which rows since they were made. */
@@ -424,7 +487,97 @@ tw_status tw_spread_run(tw_spread_plan *plan, const tw_spread *src, const tw_spr
     for (int i = 0; i < plan->count; i++)
         TWI_TRY(queue_waits(plan, src, dst, i));
     note_readers(plan, src, dst);
-    for (int i = 0; i < plan->count; i++)
-        TWI_TRY(queue_duty(&plan->duties[i], src, dst, i));
+    for (int i = 0; i < plan->count; i++) {
+        const tw_image rows = own_rows(dst, &dst->bands[i]);
+        TWI_TRY(queue_duty(&plan->duties[i], plan->duties[i].plan, src, &rows, i));
+    }
     return TW_OK;
+}
+
+/* ---- Figures --------------------------------------------------------------------------------------- */
+
+/* All devices at their rows or columns; the records come to the host. */
+static tw_status look(const tw_spread_plan *plan, const tw_spread *src, bool squares)
+{
+    for (int i = 0; i < plan->count; i++)
+        TWI_TRY(queue_waits(plan, src, NULL, i));
+    for (int i = 0; i < plan->count; i++) {
+        const duty *d = &plan->duties[i];
+        TWI_TRY(queue_duty(d, squares ? d->squares : d->plan, src, &d->found, i));
+    }
+    for (int i = 0; i < plan->count; i++) {
+        const duty *d = &plan->duties[i];
+        TWI_TRY(d->plan->context->backend->finish(d->plan->context));
+        TWI_TRY(tw_image_copy(d->plan->context, &d->found, &d->records));
+    }
+    return TW_OK;
+}
+
+static tw_status tally_look(const tw_spread_plan *plan, const tw_spread *src, bool squares)
+{
+    for (int i = 0; i < plan->count && squares; i++) {
+        const duty *d = &plan->duties[i];
+        tw_problem problem;
+        TWI_TRY(tw_tally_problem(plan->tally, d->part.reads[0].height, &problem));
+        memcpy(d->squares->problem.about, problem.about, sizeof problem.about);
+    }
+    TWI_TRY(look(plan, src, squares));
+    for (int i = 0; i < plan->count; i++)
+        TWI_TRY(tw_tally_add_found(plan->tally, plan->duties[i].part.reads[0].height, &plan->duties[i].records));
+    return TW_OK;
+}
+
+/* Each device's records are some rows, or columns, of the result. */
+static tw_status place_records(const tw_spread_plan *plan, const tw_image *dst)
+{
+    for (int i = 0; i < plan->count; i++) {
+        const duty *d = &plan->duties[i];
+        const tw_region *read = &d->part.reads[0];
+        tw_image place;
+        TWI_TRY(tw_image_view(dst, plan->columns ? read->x : 0, plan->columns ? 0 : read->y, d->records.width,
+                              d->records.height, &place));
+        twi_move_places(&d->records, plan->problem.figures, read->x, read->y);
+        TWI_TRY(tw_image_copy(d->plan->context, &d->records, &place));
+    }
+    return TW_OK;
+}
+
+static tw_status check_figures(const tw_spread_plan *plan, const tw_spread *src, const tw_image *dst)
+{
+    int64_t width = 0;
+    int64_t height = 0;
+    tw_context *members[TWI_MOST_DEVICES];
+    if (!plan || !src)
+        return twi_fail(TW_ERROR_ARGUMENT, "%s is NULL", plan ? "src" : "plan");
+    const tw_problem *problem = &plan->problem;
+    if (!plan->figures)
+        return twi_fail(TW_ERROR_ARGUMENT, "a plan of %s makes no figures: use tw_spread_run", tw_op_name(problem->op));
+    TWI_TRY(tw_image_check(dst));
+    twi_out_shape(problem, &width, &height);
+    if (!is_like(src, plan->context, problem->width, problem->height, problem->channels, problem->type) ||
+        dst->memory != TW_HOST || dst->type != problem->out_type || dst->width != width || dst->height != height ||
+        dst->channels != problem->channels)
+        return twi_fail(TW_ERROR_ARGUMENT,
+                        "the images are not those of the plan and its context; dst must be %s of %" PRId64 "x%" PRId64
+                        " with %d channels on the host",
+                        tw_type_name(problem->out_type), width, height, (int)problem->channels);
+    const int count = twi_members(plan->context, members);
+    bool same = lies_on(src, members, count);
+    for (int i = 0; i < plan->count && same; i++)
+        same = plan->duties[i].plan->context == members[i]; /* NOLINT: src lies on as many */
+    return same ? TW_OK : lacks_devices(count);
+}
+
+tw_status tw_spread_reduce(tw_spread_plan *plan, const tw_spread *src, const tw_image *dst)
+{
+    TWI_TRY(check_figures(plan, src, dst));
+    if (!plan->tally) {
+        TWI_TRY(look(plan, src, false));
+        return place_records(plan, dst);
+    }
+    twi_tally_clear(plan->tally);
+    TWI_TRY(tally_look(plan, src, false));
+    if (tw_tally_wants(plan->tally))
+        TWI_TRY(tally_look(plan, src, true));
+    return tw_tally_finish(plan->tally, dst);
 }
