@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cpu/histogram.h"
+#include "cpu/level.h"
 
 enum {
     TURNS = 12,          /* a multiple of 1 to 4: an element's table is one of its channel */
@@ -91,10 +92,12 @@ static void count_bytes(const twi_counting *counting, const void *at, int64_t n,
     if (tables->counted > UINT32_MAX - PIECE)
         empty(counting, tables);
     tables->counted += n;
-    if (counting->paired && n >= PAIRED_PIECE && are_close(at))
+    if (counting->paired && n >= PAIRED_PIECE && are_close(at)) {
         count_pairs(at, n, tables);
-    else
-        count_singles(at, n, tables->single);
+        return;
+    }
+    bring_near((const char *)at + n, n);
+    count_singles(at, n, tables->single);
 }
 
 /* ---- Words --------------------------------------------------------------------------------------------- */
