@@ -104,6 +104,102 @@ static void every_turn(tw_context *context)
     free_picture(&src);
 }
 
+/* Figures of a spread image, which a run of a filter has made, beside those of one CPU. */
+static void compare_figures(tw_context *context, const tw_problem *problem, const tw_image *image)
+{
+    int64_t width = 0;
+    int64_t height = 0;
+    assert_ok(tw_problem_size(problem, &width, &height));
+    picture expected = make_picture(width, height, image->channels, problem->out_type, 0);
+    picture got = make_picture(width, height, image->channels, problem->out_type, 0);
+    tw_spread *spread = make_spread(context, image, 0);
+    tw_spread_plan *plan = NULL;
+    tw_plan *one = NULL;
+    tw_context *alone = open_cpu();
+    assert_ok(tw_plan_create(alone, problem, NULL, &one));
+    assert_ok(tw_plan_run(one, image, &expected.image));
+    assert_ok(tw_spread_plan_create(context, problem, NULL, &plan));
+    assert_ok(tw_spread_put(spread, image));
+    for (int i = 0; i < 2; i++) { /* a plan begins anew with each run */
+        assert_ok(tw_spread_reduce(plan, spread, &got.image));
+        assert_true(same_pixels(&expected.image, &got.image));
+    }
+    tw_spread_plan_destroy(plan);
+    tw_spread_destroy(spread);
+    tw_plan_destroy(one);
+    tw_context_destroy(alone);
+    free_picture(&expected);
+    free_picture(&got);
+}
+
+static void all_figures(tw_context *context)
+{
+    static const tw_type types[] = {TW_U8, TW_I16, TW_F32};
+    static const int64_t heights[] = {301, 2};
+    for (size_t i = 0; i < COUNT(types) * COUNT(heights); i++) {
+        picture src = make_picture(150, heights[i % 2], 2, types[i / 2], 0);
+        picture dst = make_picture(150, heights[i % 2], 2, TW_STATS, 0); /* holds the results of all axes */
+        tw_reduce_params params = tw_reduce_defaults();
+        tw_problem problem;
+        fill_random(&src.image, (unsigned)i);
+        for (int axis = 0; axis < TW_AXIS_COUNT; axis++) {
+            tw_image result = dst.image;
+            result.width = axis == TW_AXIS_Y ? src.image.width : 1;
+            result.height = axis == TW_AXIS_X ? src.image.height : 1;
+            params.axis = (tw_axis)axis;
+            assert_ok(tw_reduce_problem(&src.image, &result, &params, &problem));
+            compare_figures(context, &problem, &src.image);
+        }
+        if (types[i / 2] == TW_U8) {
+            picture counts = make_picture(256, 1, 2, TW_U64, 0);
+            assert_ok(tw_histogram_problem(&src.image, &counts.image, &problem));
+            compare_figures(context, &problem, &src.image);
+            free_picture(&counts);
+        }
+        free_picture(&src);
+        free_picture(&dst);
+    }
+}
+
+/* Figures after a run that is only queued, and rows that change after others have read them. */
+static void figures_in_a_chain(tw_context *context)
+{
+    picture src = make_picture(400, 300, 1, TW_U8, 0);
+    picture blurred = make_picture(400, 300, 1, TW_U8, 0);
+    picture expected = make_picture(400, 1, 1, TW_STATS, 0);
+    picture got = make_picture(400, 1, 1, TW_STATS, 0);
+    const tw_box_params box = box_params(5, 5, TW_BORDER_WRAP);
+    const tw_reduce_params columns = {.axis = TW_AXIS_Y, .figures = TW_FIGURE_ALL};
+    tw_context *alone = open_cpu();
+    tw_spread *a = make_spread(context, &src.image, 2);
+    tw_spread *b = make_spread(context, &src.image, 2);
+    tw_spread_plan *blur = NULL;
+    tw_spread_plan *reduce = NULL;
+    tw_problem problem;
+    fill_random(&src.image, 11);
+    assert_ok(tw_box_problem(&src.image, &blurred.image, &box, &problem));
+    assert_ok(tw_spread_plan_create(context, &problem, NULL, &blur));
+    assert_ok(tw_reduce_problem(&src.image, &got.image, &columns, &problem));
+    assert_ok(tw_spread_plan_create(context, &problem, NULL, &reduce));
+    assert_ok(tw_spread_put(a, &src.image));
+    for (int i = 0; i < 6; i++) {
+        assert_ok(tw_spread_run(blur, i % 2 ? b : a, i % 2 ? a : b));
+        assert_ok(tw_spread_reduce(reduce, i % 2 ? a : b, &got.image));
+        assert_ok(tw_box(alone, i % 2 ? &blurred.image : &src.image, i % 2 ? &src.image : &blurred.image, &box));
+        assert_ok(tw_reduce(alone, i % 2 ? &src.image : &blurred.image, &expected.image, &columns));
+        assert_true(same_pixels(&expected.image, &got.image));
+    }
+    tw_spread_plan_destroy(blur);
+    tw_spread_plan_destroy(reduce);
+    tw_spread_destroy(a);
+    tw_spread_destroy(b);
+    tw_context_destroy(alone);
+    free_picture(&src);
+    free_picture(&blurred);
+    free_picture(&expected);
+    free_picture(&got);
+}
+
 /* Runs that are only queued: each must wait for its neighbours' rows of the one before. Beside them round trips of the
    same devices. */
 static void a_chain(tw_context *context)
@@ -156,6 +252,8 @@ static void spread_images_give_the_bytes_of_one_device(void **state)
         every_border_and_reach(context);
         every_turn(context);
         a_chain(context);
+        all_figures(context);
+        figures_in_a_chain(context);
         tw_context_destroy(context);
     }
 }
@@ -192,6 +290,22 @@ static void misuse_is_named(void **state)
     assert_refused(tw_spread_run(plan, wide, high), TW_ERROR_ARGUMENT, "not those of the plan");
     assert_refused(tw_spread_run(NULL, low, high), TW_ERROR_ARGUMENT, "plan is NULL");
     assert_ok(tw_spread_run(plan, high, low));
+    assert_refused(tw_spread_reduce(plan, high, &src.image), TW_ERROR_ARGUMENT, "use tw_spread_run");
+    tw_spread_plan_destroy(plan);
+    picture record = make_picture(1, 1, 1, TW_STATS, 0);
+    tw_scan_params down = {.axis = TW_AXIS_Y};
+    picture sums = make_picture(40, 30, 1, TW_U32, 0);
+    assert_ok(tw_scan_problem(&src.image, &sums.image, &down, &problem));
+    assert_refused(tw_spread_plan_create(context, &problem, NULL, &plan), TW_ERROR_UNSUPPORTED, "scan has no parts");
+    assert_ok(tw_reduce_problem(&src.image, &record.image, NULL, &problem));
+    assert_ok(tw_spread_plan_create(context, &problem, NULL, &plan));
+    assert_refused(tw_spread_run(plan, high, low), TW_ERROR_ARGUMENT, "use tw_spread_reduce");
+    assert_refused(tw_spread_reduce(plan, wide, &record.image), TW_ERROR_ARGUMENT, "not those of the plan");
+    assert_refused(tw_spread_reduce(plan, high, &src.image), TW_ERROR_ARGUMENT, "stats of 1x1");
+    assert_refused(tw_spread_reduce(NULL, high, &record.image), TW_ERROR_ARGUMENT, "plan is NULL");
+    assert_ok(tw_spread_reduce(plan, high, &record.image));
+    free_picture(&record);
+    free_picture(&sums);
     tw_spread_destroy(low);
     tw_spread_destroy(high);
     tw_spread_destroy(wide);
