@@ -41,12 +41,10 @@ static inline K JOIN(find_rank, NAME)(JOIN(histogram, NAME) * h, int64_t rank)
     return (K)(index + LOWEST);
 }
 
-/* In strips; the source rows that a window covers are kept as keys with their halos. */
+/* In strips. */
 static void JOIN(run_histogram, NAME)(const twi_order_setup *setup, const twi_job *job)
 {
     const int64_t height = setup->height;
-    const int64_t halo = setup->before + setup->after;
-    const int64_t pitch = setup->pitch / (int64_t)sizeof(K);
     const int64_t c = setup->channels;
     char *place = order_scratch(setup, job);
     K *kept = take(&place, height * setup->pitch);
@@ -57,14 +55,8 @@ static void JOIN(run_histogram, NAME)(const twi_order_setup *setup, const twi_jo
     h.blocks = take(&place, 0);
     for (int64_t first = 0; first < setup->row; first += setup->strip) {
         const int64_t n = twi_min_i64(setup->strip, setup->row - first);
-        for (int64_t t = 0; t < job->last - job->first + height - 1; t++) {
-            JOIN(fetch, NAME)
-            (setup, &job->src, job->first - setup->anchor_y + t, first - setup->before, n + halo,
-             kept + t % height * pitch);
-            if (t < height - 1)
-                continue;
-            for (int64_t j = 0; j < height; j++)
-                rows[j] = kept + (t + 1 + j) % height * pitch;
+        for (int64_t y = job->first; y < job->last; y++) {
+            JOIN(window_rows, NAME)(setup, job, y, first, n, kept, rows);
             for (int64_t channel = 0; channel < c; channel++) {
                 memset(h.fine, 0, (size_t)BINS * sizeof *h.fine);
                 memset(h.middle, 0, (size_t)(BINS >> FINE_BITS) * sizeof *h.middle);
@@ -83,7 +75,7 @@ static void JOIN(run_histogram, NAME)(const twi_order_setup *setup, const twi_jo
                     }
                 }
             }
-            JOIN(deliver, NAME)(setup, job, job->first + t - (height - 1), first, found, n);
+            JOIN(deliver, NAME)(setup, job, y, first, found, n);
         }
     }
 }

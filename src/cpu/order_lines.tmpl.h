@@ -46,6 +46,24 @@ static void JOIN(fetch, NAME)(const twi_order_setup *setup, const tw_image *src,
         to[x - start] = JOIN(beside, NAME)(setup, row, setup->halo[x - setup->row + setup->before]);
 }
 
+/* The window's rows of output row y for n outputs from element `first` on, with their halos. Those that the row before
+   had are kept. */
+static void JOIN(window_rows, NAME)(const twi_order_setup *setup, const twi_job *job, int64_t y, int64_t first,
+                                    int64_t n, K *kept, const K **rows)
+{
+    const int64_t height = setup->height;
+    const int64_t pitch = setup->pitch / (int64_t)sizeof(K);
+    const int64_t top = y - setup->anchor_y;
+    const int64_t start = first - setup->before;
+    const int64_t with_halo = setup->before + n + setup->after;
+    for (int64_t j = 0; j < height; j++) {
+        K *row = kept + (y + j) % height * pitch;
+        if (y == job->first || j == height - 1)
+            JOIN(fetch, NAME)(setup, &job->src, top + j, start, with_halo, row);
+        rows[j] = row;
+    }
+}
+
 /* n results, which are used up, as elements x ... of output row y. */
 static void JOIN(deliver, NAME)(const twi_order_setup *setup, const twi_job *job, int64_t y, int64_t x, K *keys,
                                 int64_t n)

@@ -40,33 +40,24 @@ static void JOIN(select_block, NAME)(const twi_order_setup *setup, const K *cons
         STORE(to + i * STEP, found[i]);
 }
 
-/* In strips; the source rows that a window covers are kept as keys with their halos. */
+/* In strips. */
 static void JOIN(run_select, NAME)(const twi_order_setup *setup, const twi_job *job)
 {
-    const int64_t height = setup->height;
-    const int64_t halo = setup->before + setup->after;
-    const int64_t pitch = setup->pitch / (int64_t)sizeof(K);
     const int bits = setup->type == TW_U8 ? 8 : setup->type <= TW_I16 ? 16 : 8 * (int)sizeof(K);
     const K lowest = setup->type == TW_U8 || (BIAS == 0 && setup->type == TW_U16) ? 0
                      : setup->type <= TW_I16                                      ? (K)INT16_MIN
                                                                                   : (K)LOWEST;
     char *place = order_scratch(setup, job);
-    K *kept = take(&place, height * setup->pitch);
+    K *kept = take(&place, setup->height * setup->pitch);
     K *found = take(&place, setup->strip * (int64_t)sizeof(K));
     const K **rows = take(&place, 0);
     for (int64_t first = 0; first < setup->row; first += setup->strip) {
         const int64_t n = twi_min_i64(setup->strip, setup->row - first);
-        for (int64_t t = 0; t < job->last - job->first + height - 1; t++) {
-            JOIN(fetch, NAME)
-            (setup, &job->src, job->first - setup->anchor_y + t, first - setup->before, n + halo,
-             kept + t % height * pitch);
-            if (t < height - 1)
-                continue;
-            for (int64_t j = 0; j < height; j++)
-                rows[j] = kept + (t + 1 + j) % height * pitch;
+        for (int64_t y = job->first; y < job->last; y++) {
+            JOIN(window_rows, NAME)(setup, job, y, first, n, kept, rows);
             for (int64_t x = 0; x < n; x += SELECT_VECTORS * STEP)
                 JOIN(select_block, NAME)(setup, rows, x, lowest, bits, found + x);
-            JOIN(deliver, NAME)(setup, job, job->first + t - (height - 1), first, found, n);
+            JOIN(deliver, NAME)(setup, job, y, first, found, n);
         }
     }
 }
