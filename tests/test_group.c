@@ -88,6 +88,41 @@ static void rows_of_a_result_are_shared_as_well(void **state)
     free_picture(&some);
 }
 
+/* Also on GPUs, where there are some: three times the first stands for three. */
+static void steps_of_morphology_are_shared_as_well(void **state)
+{
+    static const int64_t heights[] = {90, 17, 2};
+    tw_context *alone = NULL;
+    int gpus = 0;
+    (void)state;
+    assert_ok(tw_context_create(NULL, &alone));
+    assert_ok(tw_device_count(TW_CUDA, &gpus));
+    for (int kind = 0; kind < (gpus > 0) + 1; kind++) {
+        tw_context *context = open_three(kind == 0 ? TW_CPU : TW_CUDA);
+        for (int i = 0; i < TW_MORPHOLOGY_COUNT * TW_BORDER_COUNT * 3; i++) {
+            const int64_t height = heights[i % 3];
+            tw_order_params params = tw_order_defaults();
+            picture src = make_picture(41, height, 1, TW_U8, 0);
+            picture expected = make_picture(41, height, 1, TW_U8, 0);
+            picture got = make_picture(41, height, 1, TW_U8, 0);
+            params.window = (tw_window){3, 4, 1, i % 4};
+            params.border = (tw_border){(tw_border_mode)(i / 3 % TW_BORDER_COUNT), 90};
+            const tw_morphology morphology = (tw_morphology)(i / 3 / TW_BORDER_COUNT);
+            fill_random(&src.image, (unsigned)i);
+            assert_ok(tw_morph(alone, &src.image, &expected.image, morphology, &params, 1 + i % 4));
+            assert_ok(tw_morph(context, &src.image, &got.image, morphology, &params, 1 + i % 4));
+            assert_true(same_pixels(&expected.image, &got.image));
+            assert_ok(tw_morph(context, &src.image, &src.image, morphology, &params, 1 + i % 4));
+            assert_true(same_pixels(&expected.image, &src.image));
+            free_picture(&src);
+            free_picture(&expected);
+            free_picture(&got);
+        }
+        tw_context_destroy(context);
+    }
+    tw_context_destroy(alone);
+}
+
 static bool stop(void *user, double done)
 {
     (void)done;
@@ -138,7 +173,8 @@ static tw_status broken_prepare(tw_plan *plan)
 
 static bool early; /* when plans are made */
 
-/* What is shared in rows, goes on from share to share, is done in two stages, and is not shared. */
+/* What is shared in rows, is a sequence of steps, goes on from share to share, is done in two stages, and is not
+ * shared. */
 static tw_status call_box(tw_context *context, const tw_image *src, const tw_image *dst)
 {
     return tw_box(context, src, dst, NULL);
@@ -150,14 +186,19 @@ static tw_status call_line(tw_context *context, const tw_image *src, const tw_im
     return tw_scan(context, src, dst, &params);
 }
 
+static tw_status call_open(tw_context *context, const tw_image *src, const tw_image *dst)
+{
+    return tw_morph(context, src, dst, TW_OPEN, NULL, 2);
+}
+
 static const struct work {
     tw_status (*call)(tw_context *context, const tw_image *src, const tw_image *dst);
     tw_type type;
     tw_type out_type;
     int64_t more; /* columns and rows of the result */
 } works[] = {
-    {call_box, TW_U8, TW_U8, 0},      {call_line, TW_U8, TW_U32, 0},    {call_line, TW_F32, TW_F64, 0},
-    {tw_integral, TW_U16, TW_F64, 1}, {tw_integral, TW_F32, TW_F64, 1},
+    {call_box, TW_U8, TW_U8, 0},    {call_open, TW_U8, TW_U8, 0},     {call_line, TW_U8, TW_U32, 0},
+    {call_line, TW_F32, TW_F64, 0}, {tw_integral, TW_U16, TW_F64, 1}, {tw_integral, TW_F32, TW_F64, 1},
 };
 static const struct work *work = &works[0];
 
@@ -267,6 +308,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(three_devices_give_the_bytes_of_one),
         cmocka_unit_test(rows_of_a_result_are_shared_as_well),
+        cmocka_unit_test(steps_of_morphology_are_shared_as_well),
         cmocka_unit_test(who_stops_a_call_is_not_asked_again),
         cmocka_unit_test(a_failing_device_ends_the_call_or_the_rest_go_on),
         cmocka_unit_test(wrong_lists_of_devices_are_named),

@@ -93,6 +93,26 @@ int twi_members(tw_context *context, tw_context *members[TWI_MOST_DEVICES])
     return count;
 }
 
+tw_status twi_no_device(void)
+{
+    return twi_fail(TW_ERROR_DEVICE, "none of the context's devices works any more");
+}
+
+void twi_run_threads(void *(*work)(void *item), void *items, size_t size, int count)
+{
+    pthread_t threads[TWI_MOST_DEVICES];
+    bool started[TWI_MOST_DEVICES] = {false};
+    char *item = items;
+    for (int i = 1; i < count; i++)
+        started[i] = pthread_create(&threads[i], NULL, work, item + (size_t)i * size) == 0;
+    for (int i = 0; i < count; i++)
+        if (!started[i])
+            (void)work(item + (size_t)i * size);
+    for (int i = 1; i < count; i++)
+        if (started[i])
+            (void)pthread_join(threads[i], NULL);
+}
+
 bool twi_group_takes(const tw_context *context, const tw_problem *problem)
 {
     return context->other_count > 0 && problem->memory == TW_HOST;
@@ -148,12 +168,6 @@ static tw_status make_share(struct twi_group *group, const tw_problem *problem, 
     return twi_plan_create_one(context, &squares, &group->options, &s->squares);
 }
 
-/* A call of CUDA's that fails leaves a device on which the next would fail, too. */
-static bool is_failure_of_device(tw_status status)
-{
-    return status == TW_ERROR_DEVICE || status == TW_ERROR_CUDA;
-}
-
 /* Rows at the image's ends whose windows reach around it, where they are few beside a share. */
 static void find_seams(const tw_problem *problem, int64_t share_rows, int64_t *above, int64_t *below)
 {
@@ -196,10 +210,10 @@ static tw_status make_shares(tw_plan *plan, tw_context *const *members, int coun
         }
         tw_context *member = members[i < group->threads ? i : 0];
         const tw_status status = make_share(group, problem, member, s);
-        if (is_failure_of_device(status))
+        if (twi_is_failure_of_device(status))
             member->lost = plan->context->rest_goes_on; /* NOLINT: there are as many members as threads */
         if (status != TW_OK)
-            return is_failure_of_device(status) ? TW_ERROR_DEVICE : status;
+            return twi_is_failure_of_device(status) ? TW_ERROR_DEVICE : status;
     }
     plan->variant = group->shares[0].plan->variant;
     return TW_OK;
@@ -234,7 +248,7 @@ static tw_status share_out(tw_plan *plan)
     for (;;) {
         const int count = twi_members(plan->context, members);
         if (count == 0)
-            return twi_fail(TW_ERROR_DEVICE, "none of the context's devices works any more");
+            return twi_no_device();
         const tw_status status = make_shares(plan, members, count);
         if (status == TW_OK)
             return TW_OK;
@@ -364,7 +378,7 @@ static void *work(void *argument)
     s->status = run_share(group, s);
     if (s->status != TW_OK && group->chain)
         twi_carry_fail(s->plan);
-    if (is_failure_of_device(s->status))
+    if (twi_is_failure_of_device(s->status))
         s->status = TW_ERROR_DEVICE;
     if (s->status != TW_OK)
         (void)snprintf(s->message, sizeof s->message, "%s", tw_error_message());
@@ -388,21 +402,13 @@ static tw_status failure_of(const struct twi_group *group)
 
 static tw_status run_shares(const struct twi_group *group, const run *r)
 {
-    pthread_t threads[TWI_MOST_DEVICES];
-    bool started[TWI_MOST_DEVICES + 2] = {false};
     if (group->chain)
         twi_chain_begin(group->chain);
-    for (int i = 0; i < group->count; i++) {
+    for (int i = 0; i < group->count; i++)
         group->shares[i].run = r;
-        started[i] = i > 0 && i < group->threads && pthread_create(&threads[i], NULL, work, &group->shares[i]) == 0;
-    }
-    for (int i = 0; i < group->count; i++)
-        /* also those that the system has no thread for; seams have no use after a failure */
-        if (!started[i] && (i < group->threads || group->shares[0].status == TW_OK))
-            (void)work(&group->shares[i]);
-    for (int i = 0; i < group->count; i++)
-        if (started[i])
-            (void)pthread_join(threads[i], NULL);
+    twi_run_threads(work, group->shares, sizeof *group->shares, group->threads);
+    for (int i = group->threads; i < group->count && group->shares[0].status == TW_OK; i++)
+        (void)work(&group->shares[i]); /* seams, which have no use after a failure */
     return failure_of(group);
 }
 

@@ -9,6 +9,19 @@ enum { TWI_MOST_DEVICES = 64 };
 /* The context's devices that work, each as a context of its own, the context itself first; returns how many. */
 int twi_members(tw_context *context, tw_context *members[TWI_MOST_DEVICES]);
 
+/* Whether a call failed with its device: the next would fail, too. */
+static inline bool twi_is_failure_of_device(tw_status status)
+{
+    return status == TW_ERROR_DEVICE || status == TW_ERROR_CUDA;
+}
+
+/* Fails: there is none left. */
+tw_status twi_no_device(void);
+
+/* Calls work() for each of `count` items, at most TWI_MOST_DEVICES, in threads of their own, and returns when all are
+   done. Where the system has no thread the caller's works, in ascending order; so it does for the first. */
+void twi_run_threads(void *(*work)(void *item), void *items, size_t size, int count);
+
 /* Where the share i of `count` nearly equal ones of a length begins; the last ends where share `count` would begin. */
 static inline int64_t twi_cut_at(int64_t length, int count, int i)
 {

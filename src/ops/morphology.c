@@ -1,20 +1,39 @@
-/* erode, dilate and what is built of them: a sequence of min and max through the plans that the context keeps. */
+/*
+ * erode, dilate and what is built of them: a sequence of min and max on the back end's own memory. Images of the host
+ * go there once and come back once, whatever the number of steps. Of several devices each makes some rows of the
+ * result, from those around them that all steps together reach.
+ */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "core/plan.h"
+#include "core/group.h"
+
+/* Runs the problem so many times on the context's own device, whatever others it has. */
+static tw_status run(tw_context *context, const tw_problem *problem, const tw_image *src, const tw_image *dst,
+                     int32_t times)
+{
+    tw_plan *plan = NULL;
+    tw_status status = TW_OK;
+    if (context->other_count > 0)
+        TWI_TRY(twi_plan_create_one(context, problem, NULL, &plan));
+    for (int32_t i = 0; i < times && status == TW_OK; i++)
+        status = plan ? tw_plan_run(plan, src, dst) : twi_run_kept(context, problem, src, dst);
+    tw_plan_destroy(plan);
+    return status;
+}
 
 /* min or max, `iterations` times: the first from src to dst, the others in place. */
 static tw_status repeat(tw_context *context, tw_op op, const tw_order_params *params, int32_t iterations,
                         const tw_image *src, const tw_image *dst)
 {
     tw_problem problem;
-    for (int32_t i = 0; i < iterations; i++) {
-        const tw_image *from = i == 0 ? src : dst;
-        TWI_TRY(tw_order_problem(op, from, dst, params, 0, &problem));
-        TWI_TRY(twi_run_kept(context, &problem, from, dst));
-    }
-    return TW_OK;
+    TWI_TRY(tw_order_problem(op, src, dst, params, 0, &problem));
+    TWI_TRY(run(context, &problem, src, dst, 1));
+    if (iterations == 1)
+        return TW_OK;
+    TWI_TRY(tw_order_problem(op, dst, dst, params, 0, &problem));
+    return run(context, &problem, dst, dst, iterations - 1);
 }
 
 /* The window turned by 180 degrees; `footprint` has room for the turned one. */
@@ -81,23 +100,178 @@ static tw_status create_like(tw_context *context, const tw_image *image, tw_memo
     return tw_image_create(context, image->width, image->height, image->channels, image->type, kind, result);
 }
 
-/* Host images on a CUDA context go up once and come down once, whatever the number of steps. */
-static tw_status morph_on_device(tw_context *context, const tw_image *src, const tw_image *dst,
-                                 tw_morphology morphology, const tw_order_params *params, int32_t iterations)
+/* ---- Bands of rows ------------------------------------------------------------------------------------ */
+
+/* All that is asked for. */
+typedef struct task {
+    const tw_image *src;
+    const tw_image *dst;
+    tw_morphology morphology;
+    const tw_order_params *params;
+    int32_t iterations;
+} task;
+
+/* What one device makes of it: rows first ... last-1 of the result. */
+typedef struct band {
+    const task *task;
+    tw_context *context;
+    int64_t first;
+    int64_t last;
+    int64_t top; /* the source's row that is the images' first; with border wrap perhaps one before the image */
+    tw_image images[3];
+    tw_status status;
+    char message[300]; /* messages belong to threads */
+} band;
+
+/* Rows whose results the cut ends do not spoil lie so far from them. */
+static void find_rows(band *b, int64_t *rows)
 {
-    tw_image images[3] = {{0}, {0}, {0}};
+    const int64_t height = b->task->src->height;
+    const int64_t reach = (int64_t)b->task->iterations * (b->task->params->window.height - 1);
+    int64_t bottom = twi_min_i64(height, b->last + reach);
+    b->top = twi_max_i64(0, b->first - reach);
+    if (b->task->params->border.mode == TW_BORDER_WRAP) {
+        b->top = b->first - reach;
+        bottom = b->last + reach;
+    }
+    if (bottom - b->top >= height) {
+        b->top = 0;
+        bottom = height;
+    }
+    *rows = bottom - b->top;
+}
+
+static tw_status send_rows(const band *b)
+{
+    const tw_image *src = b->task->src;
+    const tw_image *image = &b->images[0];
+    int64_t count = 0;
+    for (int64_t y = 0; y < image->height; y += count) {
+        const int64_t row = (b->top + y + src->height) % src->height;
+        tw_image from;
+        tw_image to;
+        count = twi_min_i64(image->height - y, src->height - row);
+        TWI_TRY(tw_image_view(src, 0, row, src->width, count, &from));
+        TWI_TRY(tw_image_view(image, 0, y, src->width, count, &to));
+        TWI_TRY(tw_image_copy(b->context, &from, &to));
+    }
+    return TW_OK;
+}
+
+static tw_status begin(band *b)
+{
+    tw_image like = *b->task->src;
+    const tw_memory_kind kind = b->context->backend->id == TW_CUDA ? TW_MEMORY_DEVICE : TW_MEMORY_HOST;
+    find_rows(b, &like.height);
+    for (int i = 0; i < (needs_other(b->task->morphology) ? 3 : 2); i++)
+        TWI_TRY(create_like(b->context, &like, kind, &b->images[i]));
+    return send_rows(b);
+}
+
+static tw_status compute(band *b)
+{
+    return morph(b->context, &b->images[0], &b->images[1], b->task->morphology, b->task->params, b->task->iterations,
+                 &b->images[2]);
+}
+
+static tw_status finish(band *b)
+{
+    const tw_image *made = &b->images[1];
+    const tw_image *dst = b->task->dst;
+    tw_image from;
+    tw_image to;
+    TWI_TRY(tw_image_view(made, 0, b->first - b->top, made->width, b->last - b->first, &from));
+    TWI_TRY(tw_image_view(dst, 0, b->first, dst->width, b->last - b->first, &to));
+    return tw_image_copy(b->context, &from, &to);
+}
+
+static void note_status(band *b, tw_status status)
+{
+    b->status = status;
+    if (status != TW_OK)
+        (void)snprintf(b->message, sizeof b->message, "%s", tw_error_message());
+}
+
+static void *begin_in_thread(void *argument)
+{
+    note_status(argument, begin(argument));
+    return NULL;
+}
+
+static void *compute_in_thread(void *argument)
+{
+    note_status(argument, compute(argument));
+    return NULL;
+}
+
+static void *finish_in_thread(void *argument)
+{
+    note_status(argument, finish(argument));
+    return NULL;
+}
+
+/* The first failure; devices that failed are left where the rest may go on. */
+static tw_status failure_of(const tw_context *context, const band *bands, int count)
+{
     tw_status status = TW_OK;
-    for (int i = 0; i < (needs_other(morphology) ? 3 : 2) && status == TW_OK; i++)
-        status = create_like(context, src, TW_MEMORY_DEVICE, &images[i]);
-    if (status == TW_OK)
-        status = tw_image_copy(context, src, &images[0]);
-    if (status == TW_OK)
-        status = morph(context, &images[0], &images[1], morphology, params, iterations, &images[2]);
-    if (status == TW_OK)
-        status = tw_image_copy(context, &images[1], dst);
-    for (int i = 0; i < 3; i++)
-        tw_image_free(context, &images[i]);
+    for (int i = count - 1; i >= 0; i--) {
+        const band *b = &bands[i];
+        if (b->status == TW_OK)
+            continue;
+        status = twi_is_failure_of_device(b->status)
+                     ? twi_fail(TW_ERROR_DEVICE, "%s device %d: %s", tw_backend_name(b->context->backend->id),
+                                b->context->device, b->message)
+                     : twi_fail(b->status, "%s", b->message);
+        b->context->lost = b->context->lost || (context->rest_goes_on && twi_is_failure_of_device(b->status));
+    }
     return status;
+}
+
+/* In place, all rows are read before any is overwritten: so each step ends on all devices before the next begins. */
+static tw_status run_bands(const tw_context *context, band *bands, int count)
+{
+    void *(*const steps[])(void *) = {begin_in_thread, compute_in_thread, finish_in_thread};
+    tw_status status = TW_OK;
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0] && status == TW_OK; i++) {
+        twi_run_threads(steps[i], bands, sizeof *bands, count);
+        status = failure_of(context, bands, count);
+    }
+    for (int i = 0; i < count; i++)
+        for (int image = 0; image < 3; image++)
+            tw_image_free(bands[i].context, &bands[i].images[image]);
+    return status;
+}
+
+static tw_status share_out(tw_context *context, const task *t, tw_context *const *members, int working)
+{
+    const int count = (int)twi_min_i64(working, t->src->height);
+    void *memory = NULL;
+    TWI_TRY(twi_host_allocate(context, (size_t)count * sizeof(band), &memory));
+    band *bands = memory;
+    memset(bands, 0, (size_t)count * sizeof(band));
+    for (int i = 0; i < count; i++) {
+        bands[i].task = t;
+        bands[i].context = members[i];
+        bands[i].first = twi_cut_at(t->src->height, count, i);
+        bands[i].last = twi_cut_at(t->src->height, count, i + 1);
+    }
+    const tw_status status = run_bands(context, bands, count);
+    twi_host_release(context, memory);
+    return status;
+}
+
+/* On the devices that work. */
+static tw_status morph_host(tw_context *context, const task *t)
+{
+    tw_context *members[TWI_MOST_DEVICES];
+    for (;;) {
+        const int working = twi_members(context, members);
+        if (working == 0)
+            return twi_no_device();
+        const tw_status status = share_out(context, t, members, working);
+        if (status != TW_ERROR_DEVICE || twi_members(context, members) == working)
+            return status;
+    }
 }
 
 tw_status tw_morph(tw_context *context, const tw_image *src, const tw_image *dst, tw_morphology morphology,
@@ -114,8 +288,10 @@ tw_status tw_morph(tw_context *context, const tw_image *src, const tw_image *dst
     if (!params)
         params = &defaults;
     TWI_TRY(tw_order_problem(TW_OP_MIN, src, dst, params, 0, &problem)); /* every argument, before any work */
-    if (context->backend->id == TW_CUDA && src->memory == TW_HOST)
-        return morph_on_device(context, src, dst, morphology, params, iterations);
+    if (src->memory == TW_HOST && (context->backend->id == TW_CUDA || context->other_count > 0)) {
+        const task t = {src, dst, morphology, params, iterations};
+        return morph_host(context, &t);
+    }
     if (needs_other(morphology))
         TWI_TRY(create_like(context, src, src->memory == TW_DEVICE ? TW_MEMORY_DEVICE : TW_MEMORY_HOST, &other));
     const tw_status status = morph(context, src, dst, morphology, params, iterations, &other);
