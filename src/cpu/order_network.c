@@ -485,42 +485,32 @@ static tw_status write_network(builder *b, twi_order_network *network)
     return b->status;
 }
 
-/* A tile's side for a window's: longer ones share more, but what they keep leaves the cache. */
-static int32_t tile_side(int32_t window)
+tw_status twi_order_network_make(const tw_context *context, const tw_problem *problem, int32_t tile_width,
+                                 int32_t tile_height, twi_order_network *network)
 {
-    int32_t side = 1;
-    while (side < 8 && 2 * side <= window * 4 / 5)
-        side *= 2;
-    return side;
-}
-
-tw_status twi_order_network_make(const tw_context *context, const tw_problem *problem, twi_order_network *network)
-{
-    const int32_t width = tile_side(problem->window.width);
-    const int32_t height = tile_side(problem->window.height);
     builder b = {
         .context = context,
         .width = problem->window.width,
         .height = problem->window.height,
         .rank = problem->rank,
-        .input_width = problem->window.width + width - 1,
+        .input_width = problem->window.width + tile_width - 1,
         .lists.size = sizeof(int32_t),
         .sorted.size = sizeof(sorted),
         .exchanges.size = sizeof(exchange),
         .outputs.size = sizeof(twi_order_output),
         .pairs.size = sizeof(pair),
     };
-    part whole = {.width = width, .height = height};
+    part whole = {.width = tile_width, .height = tile_height};
     *network = (twi_order_network){
-        .tile_width = width,
-        .tile_height = height,
+        .tile_width = tile_width,
+        .tile_height = tile_height,
         .input_width = b.input_width,
-        .input_height = b.height + height - 1,
+        .input_height = b.height + tile_height - 1,
     };
     b.value_count = network->input_width * network->input_height;
-    whole.kept = sort(&b, width - 1, b.width - 1, height - 1, b.height - 1, true);
+    whole.kept = sort(&b, tile_width - 1, b.width - 1, tile_height - 1, b.height - 1, true);
     prune(&b, &whole);
-    if (width * height > 1)
+    if (tile_width * tile_height > 1)
         halve(&b, &whole);
     else
         add_output(&b, &whole, whole.kept, (list){0, 0});

@@ -48,8 +48,10 @@ enum {
     TWI_NETWORK_SLOT = 4             /* units of a slot */
 };
 
-/* The network of a rank problem of the whole rectangle. twi_order_network_free() frees it, whatever the result. */
-tw_status twi_order_network_make(const tw_context *context, const tw_problem *problem, twi_order_network *network);
+/* The network of a rank problem of the whole rectangle, for a tile whose sides are powers of two up to the window's.
+   twi_order_network_free() frees it, whatever the result. */
+tw_status twi_order_network_make(const tw_context *context, const tw_problem *problem, int32_t tile_width,
+                                 int32_t tile_height, twi_order_network *network);
 void twi_order_network_free(const tw_context *context, twi_order_network *network);
 
 #endif

@@ -367,7 +367,12 @@ typedef struct twi_cuda_histogram {
 } twi_cuda_histogram;
 extern const twi_cuda_histogram twi_cuda_rank_histogram[TWI_CUDA_HISTOGRAMS];
 
-/* rank_places.cu: blocks make tiles of strip_width x strip_height outputs of a channel. */
+/* rank_halving.cu: medians of 7x7, 9x9 and 11x11. Blocks of ACROSS x DOWN threads make 4 * (ACROSS / channels) pixels of
+   2 * DOWN rows, of twice as many for 8 and 16 bits. NULL: not done. */
+enum { TWI_CUDA_HALVING_ACROSS = 32, TWI_CUDA_HALVING_DOWN = 4, TWI_CUDA_HALVINGS = 3 };
+extern const void *const twi_cuda_median_halving[TWI_CUDA_HALVINGS][TWI_CUDA_TYPES];
+
+/* rank_places.cu: blocks make tiles of strip_width x strip_height outputs of a channel, from more than a column. */
 typedef struct twi_cuda_places {
     twi_cuda_box box;
     uint32_t rank;
