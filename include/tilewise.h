@@ -200,12 +200,12 @@ TW_API tw_context_options tw_context_defaults(void);
  * A context owns a device, its streams, and the scratch and pinned memory of the calls made with it. `options` NULL:
  * the defaults. TW_CUDA where none works fails with TW_ERROR_DEVICE and the reason; TW_AUTO then gives the CPU.
  *
- * With `devices`, plans and calls on host images give each device some rows of the result; the bytes are those of one
- * device. Running sums but along rows, and integrals, run on the first device, as all work on device images does, whose
- * memory is the first device's; tw_spread is for images that stay on all of them. A number may occur more than once,
+ * With `devices`, plans and calls on host images give each device some rows or columns of the result; the bytes are
+ * those of one device. Running sums of floats over the whole image run on one of them, work on device images on the
+ * first, whose memory they are; tw_spread is for images that stay on all of them. A number may occur more than once,
  * for tests, and of the CPU too: as many contexts then share the threads. A device that fails ends the call with
- * TW_ERROR_DEVICE; under TW_AUTO those that cannot be opened are left out, and when one fails later the rest make its
- * rows, then and from then on.
+ * TW_ERROR_DEVICE; under TW_AUTO those that cannot be opened are left out, and when one fails later the rest do its
+ * work, then and from then on.
  */
 TW_API tw_status tw_context_create(const tw_context_options *options, tw_context **context);
 
