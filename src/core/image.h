@@ -1,4 +1,4 @@
-/* Rows of images in memory. */
+/* Rows of images in memory, and the places that records in them name. */
 #ifndef TWI_IMAGE_H
 #define TWI_IMAGE_H
 
@@ -43,6 +43,20 @@ static inline void twi_copy_rows(void *dst, int64_t dst_pitch, const void *src, 
     }
     for (int64_t y = 0; y < rows; y++)
         memcpy((char *)dst + y * dst_pitch, (const char *)src + y * src_pitch, (size_t)bytes);
+}
+
+/* Records of a part name its places; they become those of the whole, where the part begins at (right, down). */
+static inline void twi_move_places(const tw_image *records, unsigned figures, int64_t right, int64_t down)
+{
+    for (int64_t y = 0; y < records->height; y++) {
+        tw_stats *row = twi_row(records, y);
+        for (int64_t i = 0; i < records->width * records->channels; i++) {
+            row[i].argmin_x += figures & TW_FIGURE_ARGMIN ? right : 0;
+            row[i].argmin_y += figures & TW_FIGURE_ARGMIN ? down : 0;
+            row[i].argmax_x += figures & TW_FIGURE_ARGMAX ? right : 0;
+            row[i].argmax_y += figures & TW_FIGURE_ARGMAX ? down : 0;
+        }
+    }
 }
 
 #endif

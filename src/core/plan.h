@@ -210,8 +210,6 @@ tw_status twi_plan_create_one(tw_context *context, const tw_problem *problem, co
 bool twi_looks_twice(const tw_problem *problem);
 /* A tally begins anew. */
 void twi_tally_clear(tw_tally *tally);
-/* Records of a part name its places; they become those of the whole, where the part begins at (right, down). */
-void twi_move_places(const tw_image *records, unsigned figures, int64_t right, int64_t down);
 /* Lines of the source as a problem of their own, whatever the operation: columns, or rows. */
 void twi_cut_lines(const tw_problem *whole, bool columns, int64_t first, int64_t last, tw_part *part);
 

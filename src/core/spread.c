@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/group.h"
+#include "core/image.h"
 
 typedef struct band {
     tw_context *context;

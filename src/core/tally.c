@@ -247,21 +247,6 @@ tw_status tw_tally_add(tw_tally *tally, const tw_image *band)
     return tw_tally_add_found(tally, band->height, &tally->found);
 }
 
-/* ---- Places ---------------------------------------------------------------------------------------- */
-
-void twi_move_places(const tw_image *records, unsigned figures, int64_t right, int64_t down)
-{
-    for (int64_t y = 0; y < records->height; y++) {
-        tw_stats *row = (tw_stats *)(void *)((char *)records->data + y * records->pitch);
-        for (int64_t i = 0; i < records->width * records->channels; i++) {
-            row[i].argmin_x += figures & TW_FIGURE_ARGMIN ? right : 0;
-            row[i].argmin_y += figures & TW_FIGURE_ARGMIN ? down : 0;
-            row[i].argmax_x += figures & TW_FIGURE_ARGMAX ? right : 0;
-            row[i].argmax_y += figures & TW_FIGURE_ARGMAX ? down : 0;
-        }
-    }
-}
-
 /* ---- The result ------------------------------------------------------------------------------------ */
 
 static void make_record(const tw_tally *tally, int channel, twi_stats *record)

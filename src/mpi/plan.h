@@ -52,9 +52,6 @@ tw_status twi_plan_memory(tw_mpi_plan *plan, int which, int64_t width, int64_t h
 tw_status twi_prepare_own(tw_mpi_plan *plan);
 /* The rows of src that this rank has. */
 twi_rect twi_own_part(const tw_mpi_plan *plan);
-
-/* The places in records become those in an image whose pixel (x, y) their image's first is. */
-void twi_shift_records(const tw_image *records, unsigned figures, int64_t x, int64_t y);
 /* The first column of an integral, and its first row where it is this rank's. `own`: the rows of dst that are. */
 void twi_clear_edges(const tw_mpi_image *dst, twi_rect own);
 

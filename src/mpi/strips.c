@@ -55,7 +55,7 @@ static tw_status run(tw_mpi_plan *plan, const tw_mpi_image *src, const tw_mpi_im
         status = twi_mpi_core(tw_plan_run(plan->local[0], strip, result));
     TWI_MPI_TRY(twi_mpi_agree(mpi, status));
     if (problem->op == TW_OP_REDUCE && plan->local[0]) /* columns of a strip are counted from its first */
-        twi_shift_records(result, problem->figures, twi_cut_part(mpi, &columns, mpi->rank).x, 0);
+        twi_move_places(result, problem->figures, twi_cut_part(mpi, &columns, mpi->rank).x, 0);
     return twi_move(mpi, twi_pixel_bytes(&dst->rows), &from, result, &to, &dst->rows);
 }
 

@@ -26,26 +26,13 @@ tw_status twi_prepare_own(tw_mpi_plan *plan)
 
 /* ---- Each row for itself -------------------------------------------------------------------------------- */
 
-void twi_shift_records(const tw_image *records, unsigned figures, int64_t x, int64_t y)
-{
-    for (int64_t row = 0; row < records->height; row++) {
-        tw_stats *record = twi_row(records, row);
-        for (int64_t i = 0; i < records->width * records->channels; i++) {
-            record[i].argmin_x += figures & TW_FIGURE_ARGMIN ? x : 0;
-            record[i].argmin_y += figures & TW_FIGURE_ARGMIN ? y : 0;
-            record[i].argmax_x += figures & TW_FIGURE_ARGMAX ? x : 0;
-            record[i].argmax_y += figures & TW_FIGURE_ARGMAX ? y : 0;
-        }
-    }
-}
-
 static tw_status run_lines(tw_mpi_plan *plan, const tw_mpi_image *src, const tw_mpi_image *dst)
 {
     tw_status status = TW_OK;
     if (plan->local[0])
         status = twi_mpi_core(tw_plan_run(plan->local[0], &src->rows, &dst->rows));
     if (status == TW_OK && plan->problem.op == TW_OP_REDUCE)
-        twi_shift_records(&dst->rows, plan->problem.figures, 0, twi_own_part(plan).y);
+        twi_move_places(&dst->rows, plan->problem.figures, 0, twi_own_part(plan).y);
     return twi_mpi_agree(plan->mpi, status);
 }
 
