@@ -528,7 +528,8 @@ const twi_option twi_options[] = {
     {0, READING | FOR(BENCH) | FOR(TUNE), "threads", "N", twi_set_threads, "a whole number, 1 to 1024", NULL,
      "CPU threads (default all that this process may use)"},
     {0, READING, "memory", "SIZE", twi_set_memory, "bytes, or a number with K, M, G or T, such as 256M", NULL,
-     "the most memory to take; larger images are worked on in bands (default half of what is free)"},
+     "the most memory to take, and of a GPU's as much; larger images are worked on in bands (default half of what is "
+     "free). Under mpirun it is each process's"},
     {0, FOR(BENCH), "graph", NULL, twi_set_graph, NULL, NULL,
      "launch the kernels as CUDA graphs of 10, for images so small that launching takes most of the time"},
     {0, FOR(BENCH), "pinned", NULL, twi_set_pinned, NULL, NULL,
@@ -551,7 +552,8 @@ const twi_option twi_options[] = {
     {0, FILTERS, "format", "NAME", twi_set_format, "png, jpg, jpeg, tif, tiff, pnm, pgm, ppm, pfm or npy",
      "png jpg tif pnm pfm npy", "write this format to a folder or to stdout (default the input's)"},
     {0, FILTERS, "resume", NULL, twi_set_resume, NULL, NULL,
-     "leave out inputs whose output is there and newer: an output is whole, or not there"},
+     "leave out inputs whose output is there and newer, as make does, whatever options it was made with: an output is "
+     "whole, or not there"},
     {0, FILTERS, "json", NULL, twi_set_json, NULL, NULL,
      "print a line of JSON for each file, and one with their numbers"},
     {0, FOR(STATS), "json", NULL, twi_set_json, NULL, NULL,
