@@ -167,7 +167,8 @@ typedef enum tw_backend { TW_AUTO = 0, TW_CPU, TW_CUDA, TW_BACKEND_COUNT } tw_ba
 TW_API const char *tw_backend_name(tw_backend backend);
 
 /* Host memory for the library's own use. allocate returns memory aligned to `alignment` (a power
-   of two) or NULL; release takes what allocate gave. Both NULL: the C library's. */
+   of two) or NULL; release takes what allocate gave. Both NULL: the C library's. A context with several devices may
+   call them from as many threads at a time. */
 typedef struct tw_allocator {
     void *(*allocate)(void *user, size_t bytes, size_t alignment);
     void (*release)(void *user, void *memory);

@@ -1,4 +1,6 @@
 /* Contexts over several devices: three of the CPU's stand for as many GPUs. */
+#include <stdatomic.h>
+
 #include "testing.h"
 
 #include "core/group.h"
@@ -281,6 +283,71 @@ static void a_failing_device_ends_the_call_or_the_rest_go_on(void **state)
     }
 }
 
+/* ---- Memory -------------------------------------------------------------------------------------- */
+
+/* An allocator that counts and fails at one chosen allocation, from any thread. */
+typedef struct ledger {
+    atomic_int live;
+    atomic_int taken;
+    int fail_at;
+} ledger;
+
+static void *ledger_allocate(void *user, size_t size, size_t alignment)
+{
+    ledger *l = user;
+    void *memory = NULL;
+    if (atomic_fetch_add(&l->taken, 1) == l->fail_at || posix_memalign(&memory, alignment, size) != 0)
+        return NULL;
+    (void)atomic_fetch_add(&l->live, 1);
+    return memory;
+}
+
+static void ledger_release(void *user, void *memory)
+{
+    ledger *l = user;
+    (void)atomic_fetch_sub(&l->live, 1);
+    free(memory);
+}
+
+static tw_status work_with(ledger *l, const tw_image *src, const tw_image *dst)
+{
+    tw_context_options options = tw_context_defaults();
+    tw_context *context = NULL;
+    options.backend = TW_CPU;
+    options.threads = 3;
+    options.devices = three;
+    options.device_count = 3;
+    options.allocator = (tw_allocator){ledger_allocate, ledger_release, l};
+    tw_status status = tw_context_create(&options, &context);
+    if (status == TW_OK)
+        status = work->call(context, src, dst);
+    tw_context_destroy(context);
+    return status;
+}
+
+static void any_allocation_may_fail(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(works); i++) {
+        work = &works[i];
+        picture src = make_picture(50, 20, 1, work->type, 0);
+        picture dst = make_result();
+        tw_status status = TW_ERROR_MEMORY;
+        int at = 0;
+        fill_random(&src.image, 3);
+        for (; status != TW_OK; at++) {
+            ledger l = {.fail_at = at};
+            status = work_with(&l, &src.image, &dst.image);
+            if (status != TW_OK)
+                assert_int_equal(status, TW_ERROR_MEMORY);
+            assert_int_equal(l.live, 0);
+        }
+        assert_true(at > 10);
+        free_picture(&src);
+        free_picture(&dst);
+    }
+}
+
 /* ---- Misuse -------------------------------------------------------------------------------------- */
 
 static void wrong_lists_of_devices_are_named(void **state)
@@ -311,6 +378,7 @@ int main(void)
         cmocka_unit_test(steps_of_morphology_are_shared_as_well),
         cmocka_unit_test(who_stops_a_call_is_not_asked_again),
         cmocka_unit_test(a_failing_device_ends_the_call_or_the_rest_go_on),
+        cmocka_unit_test(any_allocation_may_fail),
         cmocka_unit_test(wrong_lists_of_devices_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
