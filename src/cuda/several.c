@@ -63,8 +63,7 @@ static tw_status launch_fetches(twi_cuda_fetches *f, unsigned count, cudaStream_
     const dim3 grid = {(most + TWI_CUDA_COPY_THREADS - 1) / TWI_CUDA_COPY_THREADS, count, 1};
     const dim3 block = {TWI_CUDA_COPY_THREADS, 1, 1};
     void *arguments[] = {f};
-    if (count > 0)
-        TWI_CUDA(cudaLaunchKernel(twi_cuda_fetch_kernel, grid, block, arguments, 0, stream));
+    TWI_CUDA(cudaLaunchKernel(twi_cuda_fetch_kernel, grid, block, arguments, 0, stream));
     return TW_OK;
 }
 
@@ -86,6 +85,7 @@ static tw_status queue_fetches(const tw_context *context, const twi_fetch *fetch
             .to = to->data,
             .from_pitch = from->pitch,
             .to_pitch = to->pitch,
+            .bytes = (uint32_t)twi_row_bytes(from),
             .vectors = (uint32_t)twi_divide_up((int64_t)twi_row_bytes(from), TWI_CUDA_COPY_BYTES),
             .rows = (uint32_t)from->height,
         };
@@ -94,7 +94,7 @@ static tw_status queue_fetches(const tw_context *context, const twi_fetch *fetch
             smalls = 0;
         }
     }
-    return launch_fetches(&small, smalls, stream);
+    return smalls > 0 ? launch_fetches(&small, smalls, stream) : TW_OK;
 }
 
 /* ---- Sums ---------------------------------------------------------------------------------------------------- */

@@ -93,9 +93,6 @@ static twi_exit open_ranks(const twi_args *args, twi_args *mine, tw_mpi **mpi)
     options.backend = args->backend;
     options.threads = args->threads;
     options.device_memory = args->memory;
-    if (provided < MPI_THREAD_SERIALIZED) /* of all ranks, as it is of the library */
-        return twi_complain(TWI_EXIT_DEVICE, "this MPI lets one thread alone call it: the command needs "
-                                             "MPI_THREAD_SERIALIZED");
     const tw_status status = tw_mpi_create(MPI_COMM_WORLD, &options, mpi);
     if (status != TW_OK) {
         int rank = 0;
@@ -588,6 +585,9 @@ twi_exit twi_ranks_run(const twi_args *args)
     if (twi_jobs_asked(args))
         return rank > 0 ? TWI_EXIT_USAGE
                         : twi_complain(TWI_EXIT_USAGE, "many files at a time are one process's work: leave mpirun out");
+    if (provided < MPI_THREAD_SERIALIZED) /* of all ranks, as it is of the library */
+        return twi_complain(TWI_EXIT_DEVICE, "this MPI lets one thread alone call it: the command needs "
+                                             "MPI_THREAD_SERIALIZED");
     twi_exit code = open_ranks(args, &mine, &mpi);
     if (code != TWI_EXIT_DONE)
         return code;
