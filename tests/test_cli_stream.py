@@ -359,6 +359,19 @@ class Memory(StreamTest):
                                                 "--memory", "40M", "--device", "cpu"]))
             self.assertLess(peak, 1.2 * 40 * 1024, line)
 
+    @unittest.skipIf(SANITIZED, "a sanitizer takes memory of its own")
+    def test_the_peak_of_many_files(self):
+        """Whose results are eight times as large as they are."""
+        image = b"P5\n2000 1500\n255\n" + bytes(2000 * 1500)
+        names = [self.write("%d.pgm" % i, image) for i in range(4)]
+        code = ("import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True);"
+                "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
+        line = [PROGRAM, "correlate", "-q", "--mask", "1 2 1", "--dtype", "f64", "--format", "npy", "--memory", "40M",
+                "--threads", "2", "--device", "cpu", *names, "out/"]
+        peak = int(subprocess.check_output([sys.executable, "-c", code, *line]))
+        self.assertLess(peak, 1.2 * 40 * 1024)
+        self.assertEqual(len(os.listdir("out")), 4)
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1] + sys.argv[2:])

@@ -12,6 +12,7 @@
 #include "cli/batch.h"
 #include "cli/filter.h"
 #include "cli/jobs.h"
+#include "cli/memory.h"
 #include "cli/progress.h"
 #include "cli/stats.h"
 #include "cli/stream.h"
@@ -178,6 +179,7 @@ static void work_on(batch *b, const twi_job *job, outcome *o)
     }
     if (o->code == TWI_EXIT_MEMORY) {
         (void)pthread_rwlock_wrlock(&b->room);
+        twi_memory_give_back();
         o->code = attempt(b, job, true, o);
         (void)pthread_rwlock_unlock(&b->room);
     }

@@ -1,4 +1,5 @@
 /* The commands on images: read, filter, write. */
+#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -6,6 +7,7 @@
 #include "cli/batch.h"
 #include "cli/filter.h"
 #include "cli/jobs.h"
+#include "cli/memory.h"
 #include "cli/stream.h"
 
 /* ---- Stages -------------------------------------------------------------------------------------- */
@@ -82,9 +84,27 @@ tw_status twi_filter_run(const twi_filter *f, twi_engine *engine, const tw_image
                             : solve(f, engine, src, dst);
 }
 
+/* The result may be many times as large as what was read. */
+static twi_exit check_room(const twi_filter *f)
+{
+    const twi_recipe *recipe = &f->recipe;
+    const tw_image *in = &f->input.image;
+    const uint64_t share = twi_memory_limit(f->args) / (uint64_t)f->sharers;
+    const double result = (double)recipe->out_width * (double)recipe->out_height * (double)in->channels *
+                          (double)tw_type_size(recipe->out_type);
+    if ((double)in->pitch * (double)in->height + result <= (double)share)
+        return TWI_EXIT_DONE;
+    return twi_complain(TWI_EXIT_MEMORY,
+                        "%s: image and result do not fit into %" PRIu64 " bytes of memory: give a higher --memory",
+                        f->from, share);
+}
+
 twi_exit twi_filter_compute(twi_filter *f, twi_engine *engine)
 {
     const twi_recipe *recipe = &f->recipe;
+    const twi_exit room = check_room(f);
+    if (room != TWI_EXIT_DONE)
+        return room;
     const twi_io_status made =
         twi_io_create(recipe->out_width, recipe->out_height, f->src.channels, recipe->out_type, &f->output);
     if (made != TWI_IO_OK)

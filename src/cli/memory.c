@@ -48,6 +48,11 @@ uint64_t twi_memory_for_bands(const twi_args *args)
     return bound > 2 * held ? bound - held : bound / 2;
 }
 
+void twi_memory_give_back(void)
+{
+    (void)malloc_trim(0);
+}
+
 uint64_t twi_memory_allocated(void)
 {
     const struct mallinfo2 info = mallinfo2();

@@ -13,4 +13,7 @@ uint64_t twi_memory_for_bands(const twi_args *args);
 /* Bytes that the process has allocated, whether they were touched or not. */
 uint64_t twi_memory_allocated(void);
 
+/* Gives back what was freed, of all threads, which the C library keeps for what comes next. */
+void twi_memory_give_back(void);
+
 #endif
