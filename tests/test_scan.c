@@ -80,6 +80,7 @@ static void differences_give_the_image_back(void **state)
             each_scan(1, 40, 2, type, sum_types[i]);
         }
     each_scan(20000, 3, 1, TW_U8, TW_U32);
+    each_scan(36000, 2, 1, TW_U8, TW_U32); /* more than two spans */
 }
 
 /* ---- Integrals: rectangles ------------------------------------------------------------------------------ */
@@ -143,6 +144,35 @@ static void a_nan_stays_to_the_end_of_its_line(void **state)
     }
     free_picture(&src);
     free_picture(&dst);
+}
+
+/* More lines than a device has at work at a time, and lines of many spans. */
+static void variants_agree_to_the_bit(void **state)
+{
+    static const int64_t sizes[][2] = {{516, 2500}, {1030, 900}, {70000, 3}, {70001, 2}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        picture src = make_picture(sizes[i][0], sizes[i][1], 1, TW_F32, 16);
+        picture first = make_picture(sizes[i][0], sizes[i][1], 1, TW_F32, 16);
+        picture dst = make_picture(sizes[i][0], sizes[i][1], 1, TW_F32, 16);
+        fill_random(&src.image, 9);
+        for (int way = 0; way < 2 * TW_AXIS_COUNT; way++) {
+            const tw_scan_params params = {(tw_axis)(way / 2), way % 2 == 1};
+            walk w = {.threads = 2};
+            tw_problem problem;
+            assert_ok(tw_scan_problem(&src.image, &dst.image, &params, &problem));
+            assert_true(next_variant(&w, &problem));
+            assert_ok(tw_plan_run(w.plan, &src.image, &first.image));
+            while (next_variant(&w, &problem)) {
+                assert_ok(tw_plan_run(w.plan, &src.image, &dst.image));
+                if (!same_pixels(&first.image, &dst.image))
+                    fail_msg("%s, axis %s, %d wide", w.variant.name, tw_axis_name(params.axis), (int)sizes[i][0]);
+            }
+        }
+        free_picture(&src);
+        free_picture(&first);
+        free_picture(&dst);
+    }
 }
 
 static void threads_and_places_change_no_bit(void **state)
@@ -233,9 +263,10 @@ static void wrong_types_and_sizes_are_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(differences_give_the_image_back),     cmocka_unit_test(rectangles_take_four_pixels),
-        cmocka_unit_test(a_nan_stays_to_the_end_of_its_line),  cmocka_unit_test(threads_and_places_change_no_bit),
-        cmocka_unit_test(sums_that_might_not_fit_are_refused), cmocka_unit_test(wrong_types_and_sizes_are_named),
+        cmocka_unit_test(differences_give_the_image_back),    cmocka_unit_test(rectangles_take_four_pixels),
+        cmocka_unit_test(a_nan_stays_to_the_end_of_its_line), cmocka_unit_test(variants_agree_to_the_bit),
+        cmocka_unit_test(threads_and_places_change_no_bit),   cmocka_unit_test(sums_that_might_not_fit_are_refused),
+        cmocka_unit_test(wrong_types_and_sizes_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

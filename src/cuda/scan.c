@@ -6,7 +6,13 @@
 
 _Static_assert((int)TWI_CUDA_SCAN_TYPES == (int)TWI_CUDA_TYPES, "the types of pixels");
 
-enum { COLUMN_THREADS = 512, LEAST_WARPS = 4 };
+enum {
+    COLUMN_THREADS = 512,
+    LEAST_WARPS = 4,     /* of a block of columns, */
+    MOST_WARPS = 8,      /* of a block of lines, */
+    WARPS_AT_WORK = 16,  /* of all those on a multiprocessor: more would ask memory for too much at a time, */
+    NARROW_AT_WORK = 24, /* and with pixels of less than 4 bytes */
+};
 
 typedef const void *const kernel_table[TWI_CUDA_OUTS];
 
@@ -44,7 +50,7 @@ static twi_cuda_scan arguments(const tw_plan *plan, const twi_job *job)
     return scan;
 }
 
-/* ---- Rows and columns ------------------------------------------------------------------------------ */
+/* ---- Rows ------------------------------------------------------------------------------------------ */
 
 /* Whether rows of an image begin where four elements, or 16 bytes, can be moved at a time. */
 static bool starts_fit(const void *data, int64_t pitch, int64_t rows, tw_type type)
@@ -60,70 +66,59 @@ static bool aligned(const tw_problem *problem, const twi_cuda_scan *scan)
            starts_fit(scan->dst, scan->dst_pitch, scan->rows, problem->out_type);
 }
 
-/* As many warps as a line has work for, and lines until a block has 128 threads. */
-static twi_cuda_shape shape_of_lines(int64_t width)
+/* Pixels of a block that wait in shared memory: a stage of so many warps. */
+static size_t stage_bytes(const tw_problem *problem, unsigned warps)
 {
+    return (size_t)warps * TWI_CUDA_SCAN_WARP * tw_type_size(problem->type);
+}
+
+/* Whether they find room there beside all else. */
+static bool has_room(const tw_plan *plan, size_t bytes)
+{
+    enum { ELSE = 4 << 10 };
+    return twi_cuda_state_of(plan->context)->shared_limit >= bytes + ELSE;
+}
+
+/* Queues blocks for all items, but at most `blocks` for a multiprocessor. */
+static tw_status launch_staying(const tw_plan *plan, const void *kernel, const twi_cuda_shape *shape,
+                                twi_cuda_scan *scan, int64_t items, int64_t blocks, void *stream)
+{
+    const int64_t most = blocks * twi_cuda_state_of(plan->context)->processors * shape->outputs_width;
+    scan->first = 0;
+    return twi_cuda_launch(kernel, shape, scan, twi_min_i64(items, most), &scan->left, &scan->first, 1, stream);
+}
+
+/* As many warps as a line has work for, and lines until a block has 128 threads. */
+static twi_cuda_shape shape_of_lines(const tw_plan *plan, bool fits)
+{
+    const tw_problem *problem = &plan->problem;
     unsigned warps = 1;
-    while (warps < TWI_CUDA_SCAN_WARPS && (int64_t)warps * TWI_CUDA_SCAN_WARP < width)
+    while (warps < MOST_WARPS && (int64_t)warps * TWI_CUDA_SCAN_WARP < problem->width &&
+           has_room(plan, stage_bytes(problem, 2 * warps)))
         warps *= 2;
-    const unsigned lines = warps < 4 ? 4 / warps : 1;
-    const twi_cuda_shape shape = {32 * warps, lines, lines, 1, 0};
+    const unsigned lines = warps < TWI_CUDA_SCAN_LINES ? TWI_CUDA_SCAN_LINES / warps : 1;
+    const twi_cuda_shape shape = {32 * warps, lines, lines, 1, fits ? stage_bytes(problem, warps * lines) : 0};
     return shape;
 }
-
-/* ---- Streamed spans: blocks stay ------------------------------------------------------------------------ */
-
-static size_t stage_bytes(const tw_problem *problem)
-{
-    return TWI_SCAN_SPAN * tw_type_size(problem->type);
-}
-
-/* Whether a block has room for a span of pixels beside all else. */
-static bool streams(const tw_plan *plan)
-{
-    enum { ELSE = 48 << 10 };
-    return twi_cuda_state_of(plan->context)->shared_limit >= stage_bytes(&plan->problem) + ELSE;
-}
-
-/* As many blocks as the device holds. */
-static tw_status launch_streamed(const tw_plan *plan, const void *kernel, twi_cuda_scan *scan, int64_t items,
-                                 void *stream)
-{
-    const twi_cuda_shape shape = {32 * TWI_CUDA_SCAN_WARPS, 1, 1, 1, stage_bytes(&plan->problem)};
-    const int64_t each = tw_type_size(plan->problem.type) == 8 ? 1 : 2;
-    const int64_t blocks = twi_min_i64(items, each * twi_cuda_state_of(plan->context)->processors);
-    scan->first = 0;
-    return twi_cuda_launch(kernel, &shape, scan, blocks, &scan->left, &scan->first, 1, stream);
-}
-
-static tw_status load_streamed(const tw_plan *plan, const void *kernel)
-{
-    return streams(plan) ? twi_cuda_load_kernel(plan, kernel, stage_bytes(&plan->problem)) : TW_OK;
-}
-
-/* ---- Rows ------------------------------------------------------------------------------------------------ */
 
 static tw_status scan_rows(const tw_plan *plan, twi_cuda_scan *scan, void *stream)
 {
     const tw_problem *problem = &plan->problem;
-    const twi_cuda_shape shape = shape_of_lines(scan->width);
     const bool fits = aligned(problem, scan);
-    const int kind = !fits                                                            ? TWI_CUDA_LINES_ANY
-                     : shape.block_width == 32 * TWI_CUDA_SCAN_WARPS && streams(plan) ? TWI_CUDA_LINES_STREAMED
-                                                                                      : TWI_CUDA_LINES_ALIGNED;
-    const void *kernel = twi_cuda_scan_lines[kind][problem->type][sum_of(problem)];
-    if (kind == TWI_CUDA_LINES_STREAMED)
-        return launch_streamed(plan, kernel, scan, scan->lines, stream);
-    scan->first = 0;
-    return twi_cuda_launch(kernel, &shape, scan, scan->lines, &scan->left, &scan->first, 1, stream);
+    const twi_cuda_shape shape = shape_of_lines(plan, fits);
+    const unsigned warps = tw_type_size(problem->type) < 4 ? NARROW_AT_WORK : WARPS_AT_WORK;
+    const int64_t blocks = fits ? 32 * warps / (shape.block_width * shape.block_height) : scan->lines;
+    return launch_staying(plan, twi_cuda_scan_lines[fits][problem->type][sum_of(problem)], &shape, scan, scan->lines,
+                          blocks, stream);
 }
 
 static tw_status load_rows(const tw_plan *plan)
 {
     const tw_problem *problem = &plan->problem;
-    for (int kind = 0; kind < TWI_CUDA_LINES_STREAMED; kind++)
-        TWI_TRY(twi_cuda_load_kernel(plan, twi_cuda_scan_lines[kind][problem->type][sum_of(problem)], 0));
-    return load_streamed(plan, twi_cuda_scan_lines[TWI_CUDA_LINES_STREAMED][problem->type][sum_of(problem)]);
+    for (int fits = 0; fits < 2; fits++)
+        TWI_TRY(twi_cuda_load_kernel(plan, twi_cuda_scan_lines[fits][problem->type][sum_of(problem)],
+                                     shape_of_lines(plan, fits == 1).shared));
+    return TW_OK;
 }
 
 /* ---- Columns --------------------------------------------------------------------------------------------- */
@@ -165,21 +160,49 @@ static void join_rows(twi_cuda_scan *scan, int64_t size_in, int64_t size_out)
     }
 }
 
+/* The stages of an aligned image's block, if they find room; none for pixels of 8 bytes. */
+static bool has_stages(const tw_plan *plan, size_t *bytes)
+{
+    const tw_problem *problem = &plan->problem;
+    const bool none = tw_type_size(problem->type) == 8;
+    *bytes = none ? 0 : TWI_CUDA_SPAN_STAGES * stage_bytes(problem, TWI_CUDA_SPAN_WARPS);
+    return has_room(plan, *bytes);
+}
+
 static tw_status scan_all(const tw_plan *plan, twi_cuda_scan *scan, void *stream)
 {
     const tw_problem *problem = &plan->problem;
     const int64_t words = spans_of(problem) * problem->channels;
-    const twi_cuda_shape shape = {32 * TWI_CUDA_SCAN_WARPS, 1, 1, 1, 0};
+    size_t bytes;
     join_rows(scan, (int64_t)tw_type_size(problem->type), (int64_t)tw_type_size(problem->out_type));
+    const bool fits = has_stages(plan, &bytes) && aligned(problem, scan);
+    const twi_cuda_shape shape = {32 * TWI_CUDA_SPAN_WARPS, 1, 1, 1, fits ? bytes : 0};
     scan->tickets = plan->scratch;
     scan->totals = scan->tickets + 1;
-    scan->ends = scan->totals + words;
+    scan->befores = scan->totals + words;
     TWI_CUDA(cudaMemsetAsync(plan->scratch, 0, words_of(problem) * sizeof(uint64_t), stream));
-    return twi_cuda_launch(twi_cuda_scan_chained[aligned(problem, scan)][problem->type][sum_of(problem)], &shape, scan,
-                           words, &scan->left, &scan->first, 1, stream);
+    return launch_staying(plan, twi_cuda_scan_chained[fits][problem->type][sum_of(problem)], &shape, scan, words + 1, 1,
+                          stream);
+}
+
+static tw_status load_all(const tw_plan *plan)
+{
+    const tw_problem *problem = &plan->problem;
+    size_t bytes;
+    if (has_stages(plan, &bytes))
+        TWI_TRY(twi_cuda_load_kernel(plan, twi_cuda_scan_chained[1][problem->type][sum_of(problem)], bytes));
+    return twi_cuda_load_kernel(plan, twi_cuda_scan_chained[0][problem->type][sum_of(problem)], 0);
 }
 
 /* ---- fast ------------------------------------------------------------------------------------------ */
+
+/* One block keeps the accounts of the others. */
+static const char *refuses_fast(const tw_context *context, const tw_problem *problem)
+{
+    return context && problem->axis == TW_AXIS_ALL && twi_cuda_state_of(context)->processors < 2
+               ? "the device has one multiprocessor"
+               : NULL;
+}
 
 static double cost_fast(const tw_context *context, const tw_problem *problem)
 {
@@ -196,8 +219,7 @@ static tw_status prepare_fast(tw_plan *plan)
     case TW_AXIS_Y:
         return twi_cuda_load_kernel(plan, twi_cuda_scan_columns[problem->type][sum_of(problem)], 0);
     default:
-        for (int fits = 0; fits < 2; fits++)
-            TWI_TRY(twi_cuda_load_kernel(plan, twi_cuda_scan_chained[fits][problem->type][sum_of(problem)], 0));
+        TWI_TRY(load_all(plan));
         return twi_plan_scratch(plan, words_of(problem) * sizeof(uint64_t));
     }
 }
@@ -217,6 +239,7 @@ static tw_status run_fast(const tw_plan *plan, const twi_job *job)
 }
 
 const twi_code twi_scan_fast_cuda = {
+    .refuses = refuses_fast,
     .cost = cost_fast,
     .prepare = prepare_fast,
     .run = run_fast,

@@ -60,6 +60,19 @@ template <typename A> static __device__ __forceinline__ A twi_before_lane(A valu
     return lane == 0 ? (A)0 : before;
 }
 
+/* A step of adding up COUNT values of each lane over the warp: of two a lane keeps one, and gives the other away to the
+   lane at the DISTANCE. */
+template <int COUNT, int DISTANCE, typename A> static __device__ __forceinline__ void twi_fold(A *values)
+{
+    const bool upper = (threadIdx.x & DISTANCE) != 0;
+#pragma unroll
+    for (int j = 0; j < COUNT / 2; j++) {
+        const A given = upper ? values[2 * j] : values[2 * j + 1];
+        const A kept = upper ? values[2 * j + 1] : values[2 * j];
+        values[j] = kept + __shfl_xor_sync(~0u, given, DISTANCE);
+    }
+}
+
 /* The sums r of a quad. */
 template <typename A> static __device__ __forceinline__ void twi_scan_quad(A (&r)[4])
 {

@@ -1,17 +1,19 @@
 /*
- * scan along rows, in one pass over memory. A warp holds TWI_CUDA_SCAN_TILES tiles in registers, a block a span: it
- * finds the totals of tiles, scans these, and makes the sums from the values that it still has. Of aligned rows, blocks
- * stay: a thread has its values of the next span brought to shared memory, while it works on those in its registers.
+ * scan along rows, in one pass over memory. A warp takes TILES tiles at a time, a lane a quad of each: it keeps the
+ * sums r in registers, finds what lies before the quads by shuffles and, behind a barrier, what lies before the tiles
+ * from the totals of all warps. Blocks stay, and take lines in turn: of aligned rows a thread has its next values
+ * brought to shared memory while it works. Memory is the faster the less of it is asked for at a time, so long as it
+ * never rests.
  *
- * Lines of many spans: a block a span (chained), by decoupled look-back (Merrill and Garland, Single-pass Parallel
- * Prefix Scan with Decoupled Look-back, NVIDIA NVR-2016-002). A block publishes its span's total as soon as it has it,
- * and looks back for the nearest span whose end is known. Floats must be added in one order whatever the timing: the
- * totals from there on are kept, and added from the left. A word that is published is a sum whose highest bit is
- * inverted: 0 means that it is not there yet, since no sum is -0 or INT64_MIN.
+ * Lines of many spans (chained): a block has a span at a time, and is at work on two. It publishes the next span's
+ * total, makes the sums of the one before, and has a third brought to shared memory. One block keeps accounts instead:
+ * it adds the totals, in their order, as they come, and publishes what lies before each span, which it has done by the
+ * time that it is asked for. A word that is published is a sum whose highest bit is inverted: 0 means that it is not
+ * there yet, since no sum is -0 or INT64_MIN.
  */
 #include "cuda/scan.cuh"
 
-enum { TILES = TWI_CUDA_SCAN_TILES, WARPS = TWI_CUDA_SCAN_WARPS, SPAN_TILES = TILES * WARPS };
+enum { TILES = TWI_CUDA_SCAN_TILES, SPAN_WARPS = TWI_CUDA_SPAN_WARPS, STAGES = TWI_CUDA_SPAN_STAGES };
 
 /* A channel of a row, or of rows one after the other. */
 template <typename T, typename O> struct line {
@@ -84,13 +86,6 @@ template <typename T, typename O> struct line {
     }
 };
 
-/* What a block keeps in shared memory of the spans of its lines. */
-template <typename A> struct room {
-    A totals[2][SPAN_TILES];     /* of tiles, line after line; two, so that a barrier a span is enough */
-    A starts[SPAN_TILES];        /* x of the tiles */
-    A before[TILES][32 * WARPS]; /* q of each thread's quads */
-};
-
 /* The thread's quads of its warp's tiles, from pixel `first` on. ALIGNED: whole ones in one row, which move at once. */
 template <bool ALIGNED, typename T, typename O>
 static __device__ __forceinline__ void load_quads(const line<T, O> &l, int64_t first, twi_four<T> (&values)[TILES])
@@ -106,7 +101,7 @@ static __device__ __forceinline__ void load_quads(const line<T, O> &l, int64_t f
     }
 }
 
-/* The thread's values of the next span are brought to places that are its own: it need not wait for others. */
+/* What moves to shared memory meanwhile goes to places that are the thread's own: it need not wait for others. */
 template <typename T> static __device__ __forceinline__ void bring(const T *from, uint32_t bytes, T *to)
 {
 #if __CUDA_ARCH__ >= 800
@@ -115,13 +110,6 @@ template <typename T> static __device__ __forceinline__ void bring(const T *from
                  : "memory");
 #else
     *to = bytes > 0 ? *from : T{};
-#endif
-}
-
-static __device__ __forceinline__ void await_brought()
-{
-#if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.wait_all;" ::: "memory");
 #endif
 }
 
@@ -136,166 +124,165 @@ template <> struct piece_of<8> {
     typedef uint2 type;
 };
 
-template <typename T> struct next_values {
+/* Brings what load_quads<true>() would load. `own`: the lane's quad of the warp's first tile in shared memory. */
+template <typename T, typename O>
+static __device__ __forceinline__ void bring_quads(const line<T, O> &l, int64_t first, twi_four<T> *own)
+{
     typedef typename piece_of<4 * sizeof(T)>::type piece;
     enum { PIECES = (int)(sizeof(twi_four<T>) / sizeof(piece)) };
-    twi_four<T> *own; /* in shared memory: each quad in a row of all threads */
-
-    /* The quads that load_quads() would load; 0 beyond the end. */
-    template <typename O> __device__ __forceinline__ void start(const line<T, O> &l, int64_t first) const
-    {
-        const twi_four<T> *const from = (const twi_four<T> *)l.source(l.y, first);
-        const int left = l.left(first);
+    const twi_four<T> *const from = (const twi_four<T> *)l.source(l.y, first);
+    const int left = l.left(first);
 #pragma unroll
-        for (int k = 0; k < TILES; k++)
+    for (int k = 0; k < TILES; k++)
 #pragma unroll
-            for (int i = 0; i < PIECES; i++)
-                bring((const piece *)&from[k * TWI_SCAN_QUADS] + i,
-                      k * TWI_SCAN_TILE < left ? (uint32_t)sizeof(piece) : 0, (piece *)&own[k * 32 * WARPS] + i);
-    }
-
-    __device__ __forceinline__ void take(twi_four<T> (&values)[TILES]) const
-    {
-        await_brought();
-#pragma unroll
-        for (int k = 0; k < TILES; k++)
-            values[k] = own[k * 32 * WARPS];
-    }
-};
-
-/* What a thread knows of its tiles goes to the room; then, behind a barrier, the span's total. */
-template <typename T, typename A>
-static __device__ __forceinline__ void sum_tiles(const twi_four<T> (&values)[TILES], room<A> &shared, int parity)
-{
-    const int thread = (int)(threadIdx.y * blockDim.x + threadIdx.x);
-    const int tile = (int)(threadIdx.y * blockDim.x + threadIdx.x) / 32 * TILES;
-    A sum;
-#pragma unroll
-    for (int k = 0; k < TILES; k++) {
-        const T *const v = values[k].value;
-        shared.before[k][thread] = twi_before_lane(((A)v[0] + (A)v[1]) + ((A)v[2] + (A)v[3]), &sum);
-        if (threadIdx.x % 32 == 0)
-            shared.totals[parity][tile + k] = sum;
-    }
+        for (int i = 0; i < PIECES; i++)
+            bring((const piece *)&from[k * TWI_SCAN_QUADS] + i, k * TWI_SCAN_TILE < left ? (uint32_t)sizeof(piece) : 0,
+                  (piece *)&own[k * TWI_SCAN_QUADS] + i);
 }
 
-template <typename A> static __device__ __forceinline__ A scan_tiles(room<A> &shared, int parity)
+template <typename T>
+static __device__ __forceinline__ void take_quads(const twi_four<T> *own, twi_four<T> (&values)[TILES])
 {
-    const int lane = (int)threadIdx.x % 32;
-    const int warp = (int)threadIdx.x / 32;
-    const int line_tiles = (int)blockDim.x / 32 * TILES;
-    const int line_start = (int)threadIdx.y * line_tiles;
-    A sum;
-    A r[4];
 #pragma unroll
-    for (int j = 0; j < 4; j++)
-        r[j] = 4 * lane + j < line_tiles ? shared.totals[parity][line_start + 4 * lane + j] : (A)0;
-    twi_scan_quad(r);
-    const A before = twi_before_lane(r[3], &sum);
-    if (lane / (TILES / 4) == warp) { /* each warp its own tiles */
+    for (int k = 0; k < TILES; k++)
+        values[k] = own[k * TWI_SCAN_QUADS];
+}
+
+/* All that was brought is there. */
+static __device__ __forceinline__ void await_quads()
+{
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
+/* The sums r in the thread's quads and in the warp's tiles, which are a quad of them, and what lies before the quads.
+ */
+template <typename A> struct quad_sums {
+    A quads[TILES][4];
+    A before[TILES];
+    A tiles[TILES];
+};
+
+template <typename T, typename A>
+static __device__ __forceinline__ void scan_quads(const twi_four<T> (&values)[TILES], quad_sums<A> &sums)
+{
+#pragma unroll
+    for (int k = 0; k < TILES; k++) {
 #pragma unroll
         for (int j = 0; j < 4; j++)
-            shared.starts[line_start + 4 * lane + j] = j == 0 ? before : before + r[j == 0 ? 0 : j - 1];
+            sums.quads[k][j] = (A)values[k].value[j];
+        twi_scan_quad(sums.quads[k]);
+        sums.before[k] = twi_before_lane(sums.quads[k][3], &sums.tiles[k]);
     }
-    __syncwarp();
+    twi_scan_quad(sums.tiles);
+}
+
+/* What the scheme of Hillis and Steele has made of the first `count` of 32 values at the last of them. */
+template <typename A> static __device__ __forceinline__ A sum_of_first(const A *values, int count)
+{
+    const int index = count - 1 - (int)threadIdx.x % 32;
+    A sum = index >= 0 ? values[index] : (A)0;
+#pragma unroll
+    for (int distance = 1; distance < 32; distance *= 2)
+        sum = sum + __shfl_xor_sync(~0u, sum, distance);
     return sum;
 }
 
-/* The sums, from what lies before the span. */
+/* The running sums, from what lies before the span and, in it, before the warp's tiles. */
 template <bool ALIGNED, bool EXCLUSIVE, typename T, typename O, typename A>
-static __device__ __forceinline__ void store_quads(const line<T, O> &l, twi_four<T> (&values)[TILES],
-                                                   const room<A> &shared, A spans, int64_t first)
+static __device__ __forceinline__ void store_quads(const line<T, O> &l, int64_t first, const quad_sums<A> &sums,
+                                                   A spans, A x)
 {
-    const int thread = (int)(threadIdx.y * blockDim.x + threadIdx.x);
     const int left = l.left(first);
     twi_four<O> *const to = (twi_four<O> *)l.output(l.y, first);
 #pragma unroll
     for (int k = 0; k < TILES; k++) {
-        twi_hide(values[k], l.scan.zero);
-        const T *const v = values[k].value;
-        const A base = (spans + shared.starts[thread / 32 * TILES + k]) + shared.before[k][thread];
-        A r[4] = {(A)v[0], (A)v[1], (A)v[2], (A)v[3]};
-        twi_four<O> sums;
-        twi_scan_quad(r);
+        const A *const r = sums.quads[k];
+        const A base = (spans + (k == 0 ? x : x + sums.tiles[k == 0 ? 0 : k - 1])) + sums.before[k];
+        twi_four<O> four;
 #pragma unroll
         for (int j = 0; j < 4; j++)
-            sums.value[j] = twi_sum_as(O(), base + (!EXCLUSIVE ? r[j] : j > 0 ? r[j > 0 ? j - 1 : 0] : (A)0));
+            four.value[j] = twi_sum_as(O(), base + (!EXCLUSIVE ? r[j] : j > 0 ? r[j > 0 ? j - 1 : 0] : (A)0));
         if (!ALIGNED)
-            l.store(first + k * TWI_SCAN_TILE, sums);
+            l.store(first + k * TWI_SCAN_TILE, four);
         else if (k * TWI_SCAN_TILE < left)
-            to[k * TWI_SCAN_QUADS] = sums;
+            to[k * TWI_SCAN_QUADS] = four;
     }
 }
 
 template <bool ALIGNED, typename T, typename O, typename A>
-static __device__ __forceinline__ void store_sums(const line<T, O> &l, twi_four<T> (&values)[TILES],
-                                                  const room<A> &shared, A spans, int64_t first)
+static __device__ __forceinline__ void store_sums(const line<T, O> &l, int64_t first, const quad_sums<A> &sums, A spans,
+                                                  A x)
 {
     if (l.scan.exclusive)
-        store_quads<ALIGNED, true>(l, values, shared, spans, first);
+        store_quads<ALIGNED, true>(l, first, sums, spans, x);
     else
-        store_quads<ALIGNED, false>(l, values, shared, spans, first);
+        store_quads<ALIGNED, false>(l, first, sums, spans, x);
 }
 
-/* Where the thread's first quad lies in the span. */
-static __device__ __forceinline__ int64_t place_in_span()
+/* ---- Lines -------------------------------------------------------------------------------------------------- */
+
+/* The line of a number; empty if there is none. ALIGNED: a row is one. */
+template <bool ALIGNED, typename T, typename O>
+static __device__ __forceinline__ line<T, O> line_of(const twi_cuda_scan &scan, int64_t number)
 {
-    return (int64_t)(threadIdx.x / 32) * TWI_CUDA_SCAN_WARP + threadIdx.x % 32 * 4;
+    const int64_t y = ALIGNED ? number : number / scan.channels;
+    const int32_t channel = ALIGNED ? 0 : (int32_t)(number - y * scan.channels);
+    return {scan, y, channel, number < scan.lines ? scan.pixels : 0};
 }
 
 template <bool ALIGNED, typename T, typename O, typename A>
-__global__ void __launch_bounds__(32 * WARPS, sizeof(T) == 8 ? 1 : 2) scan_lines(const twi_cuda_scan scan)
-{
-    __shared__ room<A> shared;
-    const int64_t number = scan.left + (int64_t)blockIdx.x * blockDim.y + threadIdx.y;
-    const int64_t y = number / scan.channels;
-    const line<T, O> l = {scan, y, (int32_t)(number - y * scan.channels), number < scan.lines ? scan.pixels : 0};
-    A spans = 0;
-    int parity = 0;
-#pragma unroll 1
-    for (int64_t start = 0; start < scan.pixels; start += TWI_SCAN_SPAN, parity ^= 1) {
-        const int64_t first = start + place_in_span();
-        twi_four<T> values[TILES];
-        load_quads<ALIGNED>(l, first, values);
-        sum_tiles(values, shared, parity);
-        __syncthreads();
-        const A total = scan_tiles(shared, parity);
-        store_sums<ALIGNED>(l, values, shared, spans, first);
-        spans = spans + total;
-    }
-}
-
-/* Aligned lines of more than half a span: blocks take lines in turn. */
-template <typename T, typename O, typename A>
-__global__ void __launch_bounds__(32 * WARPS, sizeof(T) == 8 ? 1 : 2) scan_streamed(const twi_cuda_scan scan)
+__global__ void __launch_bounds__(32 * TWI_CUDA_SCAN_WARPS) scan_lines(const twi_cuda_scan scan)
 {
     extern __shared__ __align__(16) char stage[];
-    __shared__ room<A> shared;
-    const next_values<T> next = {(twi_four<T> *)stage + threadIdx.x};
-    line<T, O> l = {scan, blockIdx.x, 0, scan.pixels};
-    int64_t start = 0;
-    A spans = 0;
-    next.start(l, place_in_span());
-#pragma unroll 1
-    for (int parity = 0; l.y < scan.lines; parity ^= 1) {
-        twi_four<T> values[TILES];
-        next.take(values);
-        const bool last = start + TWI_SCAN_SPAN >= scan.pixels;
-        const line<T, O> following = {scan, last ? l.y + gridDim.x : l.y, 0, scan.pixels};
-        const int64_t following_start = last ? 0 : start + TWI_SCAN_SPAN;
-        if (following.y < scan.lines)
-            next.start(following, following_start + place_in_span());
-        sum_tiles(values, shared, parity);
-        __syncthreads();
-        const A total = scan_tiles(shared, parity);
-        store_sums<true>(l, values, shared, spans, start + place_in_span());
-        spans = last ? (A)0 : spans + total;
-        l.y = following.y;
-        start = following_start;
+    /* of the quads of tiles in a span; two, so that a barrier is enough */
+    __shared__ A totals[2][TWI_CUDA_SCAN_LINES][TWI_SCAN_QUADS];
+    const int lane = (int)threadIdx.x % 32;
+    const int warp = (int)threadIdx.x / 32;
+    const int warps = (int)blockDim.x / 32;
+    const int chunk = warps * TWI_CUDA_SCAN_WARP;
+    const int place = warp * TWI_CUDA_SCAN_WARP + lane * 4;
+    const int64_t step = (int64_t)gridDim.x * blockDim.y;
+    twi_four<T> *const own = (twi_four<T> *)stage + ((int)threadIdx.y * warps + warp) * TILES * TWI_SCAN_QUADS + lane;
+    int parity = 0;
+    int64_t top = (int64_t)blockIdx.x * blockDim.y;
+    if (ALIGNED)
+        bring_quads(line_of<true, T, O>(scan, top + threadIdx.y), place, own);
+    for (; top < scan.lines; top += step) {
+        const line<T, O> l = line_of<ALIGNED, T, O>(scan, top + threadIdx.y);
+        A spans = 0;
+        int done = 0; /* quads of tiles of the span */
+        for (int64_t start = 0; start < scan.pixels; start += chunk) {
+            A *const groups = totals[parity][threadIdx.y];
+            const bool last = start + chunk >= scan.pixels;
+            twi_four<T> values[TILES];
+            quad_sums<A> sums;
+            if (ALIGNED) {
+                await_quads();
+                take_quads(own, values);
+                bring_quads(last ? line_of<true, T, O>(scan, top + step + threadIdx.y) : l,
+                            place + (last ? 0 : start + chunk), own);
+            } else {
+                load_quads<false>(l, start + place, values);
+            }
+            scan_quads(values, sums);
+            if (lane == 0)
+                groups[done + warp] = sums.tiles[TILES - 1];
+            __syncthreads();
+            store_sums<ALIGNED>(l, start + place, sums, spans, sum_of_first(groups, done + warp));
+            done += warps;
+            if (done == TWI_SCAN_QUADS && !last)
+                spans = spans + sum_of_first(groups, TWI_SCAN_QUADS);
+            if (done == TWI_SCAN_QUADS || last) {
+                done = 0;
+                parity ^= 1;
+            }
+        }
     }
 }
 
-/* ---- Chained spans ------------------------------------------------------------------------------------- */
+/* ---- Chained spans ------------------------------------------------------------------------------------------ */
 
 static __device__ __forceinline__ uint64_t as_word(double sum)
 {
@@ -332,97 +319,153 @@ static __device__ __forceinline__ void publish(uint64_t *word, uint64_t value)
     *(volatile uint64_t *)word = value;
 }
 
-enum { LOOK_BACK = 1024 /* totals that are kept: more spans are not at work at a time on today's devices */ };
-
-/* For the first warp: the sum of all before the span, added from the left. `kept` has room for LOOK_BACK totals. */
-template <typename A>
-static __device__ __forceinline__ A look_back(const twi_cuda_scan &scan, int64_t span, int32_t channel, A *kept)
+/* For a warp a channel: what lies before each of its spans, as their totals come. */
+template <typename A> static __device__ __forceinline__ void keep_accounts(const twi_cuda_scan &scan, int32_t words)
 {
-    const int lane = (int)threadIdx.x;
-    int count = 0; /* totals that are kept, the nearest first */
+    const int lane = (int)threadIdx.x % 32;
+    int32_t first = (int)threadIdx.x / 32;
     A sum = 0;
-    for (;;) {
-        const int64_t seen = span - 1 - count - lane;
-        const uint64_t end = seen >= 0 ? read_word(&scan.ends[seen * scan.channels + channel]) : 0;
-        const uint64_t total = seen >= 0 ? read_word(&scan.totals[seen * scan.channels + channel]) : 0;
-        const int to_end = __ffs((int)__ballot_sync(~0u, end != 0)) - 1; /* -1: none */
-        const int missing = __ffs((int)~__ballot_sync(~0u, total != 0)) - 1;
-        int more = missing < 0 ? 32 : missing;
-        if (to_end >= 0 && to_end < more)
-            more = to_end;
-        if (count + more > LOOK_BACK) /* wait until an end is known nearer by */
-            continue;
-        if (lane < more)
-            from_word(total, &kept[count + lane]);
-        count += more;
-        if (more == to_end) {
-            from_word(__shfl_sync(~0u, end, to_end), &sum);
-            break;
+    while (first < words) {
+        const int32_t place = first + lane * scan.channels;
+        const uint64_t word = place < words ? read_word(&scan.totals[place]) : 0;
+        const int missing = __ffs((int)~__ballot_sync(~0u, word != 0)) - 1;
+        const int count = missing < 0 ? 32 : missing;
+        A before = 0;
+        A total = 0;
+        if (lane < count)
+            from_word(word, &total);
+#pragma unroll
+        for (int i = 0; i < 32; i++) {
+            const A next = __shfl_sync(~0u, total, i);
+            before = lane == i ? sum : before;
+            sum = sum + next;
         }
+        if (lane < count)
+            publish(&scan.befores[place], as_word(before));
+        first += count * scan.channels;
     }
-    __syncwarp();
-    for (int i = count - 1; i >= 0; i--)
-        sum = sum + kept[i];
-    return sum;
 }
 
-/* What a block keeps of the spans before its own. */
-template <typename A> struct chain {
-    A kept[LOOK_BACK];
-    A before;
-    int64_t ticket;
+/* The total of the warp's tiles. */
+template <typename T, typename A> static __device__ __forceinline__ A sum_tiles(const twi_four<T> (&values)[TILES])
+{
+    A totals[TILES];
+#pragma unroll
+    for (int k = 0; k < TILES; k++) {
+        const T *const v = values[k].value;
+        totals[k] = ((A)v[0] + (A)v[1]) + ((A)v[2] + (A)v[3]);
+    }
+    twi_fold<TILES, 1>(totals);
+    twi_fold<TILES / 2, 2>(totals);
+    A sum = totals[0];
+#pragma unroll
+    for (int distance = 4; distance < 32; distance *= 2)
+        sum = sum + __shfl_xor_sync(~0u, sum, distance);
+    sum = sum + __shfl_xor_sync(~0u, sum, 1); /* each lane has a tile's, and adds up the four */
+    return sum + __shfl_xor_sync(~0u, sum, 2);
+}
+
+/* A span of a channel; empty if there is none of the number. STAGED: its values wait in shared memory. */
+template <bool ALIGNED, typename T, typename O> struct span {
+    enum { STAGED = ALIGNED && sizeof(T) <= 4 };
+    line<T, O> l;
+    int64_t first; /* of the thread's pixels */
+    twi_four<T> *own;
+
+    __device__ __forceinline__ span(const twi_cuda_scan &scan, int32_t number, int32_t words, twi_four<T> *stage,
+                                    int slot)
+        : l{scan, 0, 0, number < words ? scan.pixels : 0}
+    {
+        const int lane = (int)threadIdx.x % 32;
+        const int warp = (int)threadIdx.x / 32;
+        const int32_t index = ALIGNED ? number : number / scan.channels;
+        l.channel = ALIGNED ? 0 : number - index * scan.channels;
+        first = (int64_t)index * TWI_SCAN_SPAN + warp * TWI_CUDA_SCAN_WARP + lane * 4;
+        own = stage + (slot * SPAN_WARPS + warp) * TILES * TWI_SCAN_QUADS + lane;
+    }
+    __device__ __forceinline__ void bring() const
+    {
+        if (STAGED)
+            bring_quads(l, first, own);
+    }
+    __device__ __forceinline__ void take(twi_four<T> (&values)[TILES]) const
+    {
+        if (STAGED)
+            take_quads(own, values);
+        else
+            load_quads<ALIGNED>(l, first, values);
+    }
 };
 
-/* Blocks take spans in the order in which they come for them, so that all that a block waits for are at work. */
-static __device__ __forceinline__ int64_t take_ticket(const twi_cuda_scan &scan)
+/* -1: the accounts. */
+static __device__ __forceinline__ int32_t take_ticket(const twi_cuda_scan &scan)
 {
-    return (int64_t)atomicAdd((unsigned long long *)scan.tickets, 1ull);
+    return (int32_t)atomicAdd((unsigned long long *)scan.tickets, 1ull) - 1;
 }
 
-/* What lies before the span of a ticket, for all threads. */
-template <typename A>
-static __device__ __forceinline__ A find_before(const twi_cuda_scan &scan, int64_t ticket, A total, chain<A> &shared)
-{
-    const int64_t span = ticket / scan.channels;
-    if (threadIdx.x < 32) {
-        A sum = 0;
-        if (span > 0) {
-            if (threadIdx.x == 0)
-                publish(&scan.totals[ticket], as_word(total));
-            sum = look_back(scan, span, (int32_t)(ticket - span * scan.channels), shared.kept);
-        }
-        if (threadIdx.x == 0) {
-            publish(&scan.ends[ticket], as_word((A)(sum + total)));
-            shared.before = sum;
-        }
-    }
-    __syncthreads();
-    return shared.before;
-}
-
+/* Blocks take spans in the order in which they come for them, so that all that the accounts wait for are at work. The
+   first to come keeps the accounts. */
 template <bool ALIGNED, typename T, typename O, typename A>
-__global__ void __launch_bounds__(32 * WARPS, sizeof(T) == 8 ? 1 : 2) scan_chained(const twi_cuda_scan scan)
+__global__ void __launch_bounds__(32 * SPAN_WARPS) scan_chained(const twi_cuda_scan scan)
 {
-    __shared__ room<A> shared;
-    __shared__ chain<A> spans;
+    typedef span<ALIGNED, T, O> span_of;
+    extern __shared__ __align__(16) char stage[];
+    __shared__ A totals[STAGES][SPAN_WARPS]; /* of the quads of tiles in the spans under way */
+    __shared__ int32_t tickets[2];
+    twi_four<T> *const quads = (twi_four<T> *)stage;
+    const int warp = (int)threadIdx.x / 32;
+    const int32_t words = (int32_t)((scan.pixels + TWI_SCAN_SPAN - 1) / TWI_SCAN_SPAN) * scan.channels;
+    int32_t number = words; /* none as yet */
+    int slot = 0;
     if (threadIdx.x == 0)
-        spans.ticket = take_ticket(scan);
+        tickets[1] = take_ticket(scan);
     __syncthreads();
-    const int64_t ticket = spans.ticket;
-    const int64_t span = ticket / scan.channels;
-    const line<T, O> l = {scan, 0, (int32_t)(ticket - span * scan.channels), scan.pixels};
-    const int64_t first = span * TWI_SCAN_SPAN + place_in_span();
-    twi_four<T> values[TILES];
-    load_quads<ALIGNED>(l, first, values);
-    sum_tiles(values, shared, 0);
-    __syncthreads();
-    const A total = scan_tiles(shared, 0);
-    store_sums<ALIGNED>(l, values, shared, find_before(scan, ticket, total, spans), first);
+    int32_t next = tickets[1];
+    if (next < 0) {
+        if (warp < scan.channels)
+            keep_accounts<A>(scan, words);
+        return;
+    }
+    span_of(scan, next, words, quads, 1).bring();
+    for (int parity = 0; number < words || next < words; parity ^= 1) {
+        const int next_slot = (slot + 1) % STAGES;
+        const int32_t ticket = threadIdx.x == 0 ? take_ticket(scan) : 0;
+        twi_four<T> values[TILES];
+        await_quads();
+        span_of(scan, next, words, quads, next_slot).take(values);
+        const A tiles = sum_tiles<T, A>(values);
+        if (threadIdx.x % 32 == 0)
+            totals[next_slot][warp] = tiles;
+        if (threadIdx.x == 0)
+            tickets[parity] = ticket;
+        __syncthreads();
+        const int32_t after = tickets[parity];
+        span_of(scan, after, words, quads, (slot + 2) % STAGES).bring();
+        if (warp == 0 && next < words) {
+            const A total = sum_of_first(totals[next_slot], SPAN_WARPS);
+            if (threadIdx.x == 0)
+                publish(&scan.totals[next], as_word(total));
+        }
+        if (number < words) {
+            const span_of s(scan, number, words, quads, slot);
+            uint64_t word = read_word(&scan.befores[number]);
+            quad_sums<A> sums;
+            A spans;
+            s.take(values);
+            scan_quads(values, sums);
+            while (word == 0)
+                word = read_word(&scan.befores[number]);
+            from_word(word, &spans);
+            store_sums<ALIGNED>(s.l, s.first, sums, spans, sum_of_first(totals[slot], warp));
+        }
+        number = next;
+        next = after;
+        slot = next_slot;
+    }
 }
 
 #define SCAN_LINES(T, O, A) (const void *)scan_lines<false, T, O, A>
 #define SCAN_ALIGNED_LINES(T, O, A) (const void *)scan_lines<true, T, O, A>
-#define SCAN_STREAMED(T, O, A) (const void *)scan_streamed<T, O, A>
 #define SCAN_CHAINED(T, O, A) (const void *)scan_chained<false, T, O, A>
 #define SCAN_CHAINED_ALIGNED(T, O, A) (const void *)scan_chained<true, T, O, A>
 #define KERNELS(KERNEL)                                                                                                \
@@ -436,7 +479,7 @@ __global__ void __launch_bounds__(32 * WARPS, sizeof(T) == 8 ? 1 : 2) scan_chain
             {nullptr, nullptr, KERNEL(float, double, double), KERNEL(float, float, double)},                           \
             {nullptr, nullptr, KERNEL(double, double, double)},                                                        \
     }
-extern "C" const void *const twi_cuda_scan_lines[TWI_CUDA_LINES][TWI_CUDA_SCAN_TYPES][TWI_CUDA_OUTS] = {
-    KERNELS(SCAN_LINES), KERNELS(SCAN_ALIGNED_LINES), KERNELS(SCAN_STREAMED)};
+extern "C" const void *const twi_cuda_scan_lines[2][TWI_CUDA_SCAN_TYPES][TWI_CUDA_OUTS] = {KERNELS(SCAN_LINES),
+                                                                                           KERNELS(SCAN_ALIGNED_LINES)};
 extern "C" const void *const twi_cuda_scan_chained[2][TWI_CUDA_SCAN_TYPES][TWI_CUDA_OUTS] = {
     KERNELS(SCAN_CHAINED), KERNELS(SCAN_CHAINED_ALIGNED)};

@@ -160,18 +160,6 @@ template <typename T> struct tile {
 
 /* ---- Sums of tiles ------------------------------------------------------------------------------------- */
 
-/* A step of adding up COUNT rows over the warp: of two a lane keeps one, and gives the other away. */
-template <int COUNT, int DISTANCE, typename L> static __device__ __forceinline__ void fold(L *rows)
-{
-    const bool upper = (threadIdx.x & DISTANCE) != 0;
-#pragma unroll
-    for (int j = 0; j < COUNT / 2; j++) {
-        const L given = upper ? rows[2 * j] : rows[2 * j + 1];
-        const L kept = upper ? rows[2 * j + 1] : rows[2 * j];
-        rows[j] = kept + __shfl_xor_sync(~0u, given, DISTANCE);
-    }
-}
-
 /* Adds the rows from `top` on; returns the sum of the one of the lane's number. */
 template <bool INSIDE, typename T, typename L>
 static __device__ __forceinline__ L add_rows(const tile<T> &t, int64_t top, L (&columns)[5])
@@ -190,13 +178,13 @@ static __device__ __forceinline__ L add_rows(const tile<T> &t, int64_t top, L (&
             add_four<T>(in[j], columns);
             rows[j] = columns[4] - before;
         }
-        fold<16, 1>(rows);
-        fold<8, 2>(rows);
-        fold<4, 4>(rows);
-        fold<2, 8>(rows);
+        twi_fold<16, 1>(rows);
+        twi_fold<8, 2>(rows);
+        twi_fold<4, 4>(rows);
+        twi_fold<2, 8>(rows);
         parts[part] = rows[0];
     }
-    fold<2, 16>(parts);
+    twi_fold<2, 16>(parts);
     return parts[0];
 }
 

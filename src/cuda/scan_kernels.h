@@ -22,10 +22,10 @@ typedef struct twi_cuda_scan {
     int32_t channels;
     int32_t exclusive;
     uint32_t zero; /* 0, which kernels do not know */
-    /* Of a line of many spans that go to a block each: 0, then [span][channel], its total and what its end has. */
+    /* Of lines of many spans: 0, then [span][channel], its total and what lies before it. */
     uint64_t *tickets;
     uint64_t *totals;
-    uint64_t *ends;
+    uint64_t *befores;
 } twi_cuda_scan;
 
 /* What dst has; signed integers count as unsigned ones. */
@@ -33,14 +33,16 @@ enum { TWI_CUDA_SUM_32, TWI_CUDA_SUM_64, TWI_CUDA_SUM_DOUBLE, TWI_CUDA_SUM_FLOAT
 /* The rows of the tables: pixels by their type's number. */
 enum { TWI_CUDA_SCAN_TYPES = 6 };
 
-/* scan_fast.cu. Lines: a line has blockDim.x / 32 warps, each of which makes TWI_CUDA_SCAN_WARP sums at a time, and a
-   block has blockDim.y lines. Aligned: a line is one row of one channel, in both images aligned for four elements at a
-   time, 16 bytes at most, and a multiple of four long. Streamed: of these, blocks of 512 threads that take lines in
-   turn, with a span of pixels in dynamic shared memory. Chained: a block of 512 threads a span; [1]: streamed spans of
-   an aligned line. NULL: none. */
-enum { TWI_CUDA_SCAN_TILES = 8, TWI_CUDA_SCAN_WARP = TWI_CUDA_SCAN_TILES * 128, TWI_CUDA_SCAN_WARPS = 16 };
-enum { TWI_CUDA_LINES_ANY, TWI_CUDA_LINES_ALIGNED, TWI_CUDA_LINES_STREAMED, TWI_CUDA_LINES };
-extern const void *const twi_cuda_scan_lines[TWI_CUDA_LINES][TWI_CUDA_SCAN_TYPES][TWI_CUDA_OUTS];
+/* scan_fast.cu; [1]: of aligned images, where a line is one row of one channel, in both images aligned for four
+   elements at a time, 16 bytes at most, and a multiple of four long. Lines: a line has blockDim.x / 32 warps, a power
+   of two, each of which makes TWI_CUDA_SCAN_WARP sums at a time, and a block has blockDim.y lines; blocks take lines in
+   turn. Chained: two blocks at least, all at work at a time, of TWI_CUDA_SPAN_WARPS warps. Of aligned images a warp has
+   a stage of TWI_CUDA_SCAN_WARP pixels in dynamic shared memory; chained, TWI_CUDA_SPAN_STAGES of them, but none of
+   pixels of 8 bytes. NULL: none. */
+enum { TWI_CUDA_SCAN_TILES = 4, TWI_CUDA_SCAN_WARP = TWI_CUDA_SCAN_TILES * 128 };
+enum { TWI_CUDA_SCAN_WARPS = 16, TWI_CUDA_SCAN_LINES = 4 /* at most */ };
+enum { TWI_CUDA_SPAN_WARPS = 32, TWI_CUDA_SPAN_STAGES = 3 };
+extern const void *const twi_cuda_scan_lines[2][TWI_CUDA_SCAN_TYPES][TWI_CUDA_OUTS];
 extern const void *const twi_cuda_scan_chained[2][TWI_CUDA_SCAN_TYPES][TWI_CUDA_OUTS];
 
 /* scan.cu: a block of so many threads a line, integers alone. */
