@@ -94,14 +94,16 @@ static void rows_of_a_result_are_shared_as_well(void **state)
 static void steps_of_morphology_are_shared_as_well(void **state)
 {
     static const int64_t heights[] = {90, 17, 2};
+    tw_context_options options = tw_context_defaults();
     tw_context *alone = NULL;
     int gpus = 0;
     (void)state;
-    assert_ok(tw_context_create(NULL, &alone));
+    options.backend = TW_CPU;
+    assert_ok(tw_context_create(&options, &alone));
     assert_ok(tw_device_count(TW_CUDA, &gpus));
     for (int kind = 0; kind < (gpus > 0) + 1; kind++) {
         tw_context *context = open_three(kind == 0 ? TW_CPU : TW_CUDA);
-        for (int i = 0; i < TW_MORPHOLOGY_COUNT * TW_BORDER_COUNT * 3; i++) {
+        for (int i = 0; i < TW_MORPHOLOGY_COUNT * TW_BORDER_COUNT * 3; i += 1 + 4 * kind) {
             const int64_t height = heights[i % 3];
             tw_order_params params = tw_order_defaults();
             picture src = make_picture(41, height, 1, TW_U8, 0);

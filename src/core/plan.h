@@ -31,8 +31,7 @@ typedef struct twi_job {
     void *stream; /* CUDA: the cudaStream_t to queue on */
 } twi_job;
 
-/* Rows that are copied from one device's memory to another's, between images of tw_image_create() or rows of them: with
-   each row what lies beside it, up to 16 bytes, may be copied. */
+/* Rows that are copied from one device's memory to another's. */
 typedef struct twi_fetch {
     const tw_context *owner; /* of the device where `from` lies */
     tw_image from;

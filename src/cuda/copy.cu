@@ -21,9 +21,17 @@ static __global__ void fetch(const twi_cuda_fetches fetches)
     const twi_cuda_fetch &f = fetches.list[blockIdx.y];
     const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     const uint32_t y = i / f.vectors;
-    const uint32_t x = i - y * f.vectors;
-    if (y < f.rows)
-        ((uint4 *)((char *)f.to + y * f.to_pitch))[x] = ((const uint4 *)((const char *)f.from + y * f.from_pitch))[x];
+    const uint32_t begin = (i - y * f.vectors) * (uint32_t)sizeof(uint4);
+    const char *from = (const char *)f.from + y * f.from_pitch;
+    char *to = (char *)f.to + y * f.to_pitch;
+    if (y >= f.rows)
+        return;
+    if (begin + sizeof(uint4) <= f.bytes) {
+        *(uint4 *)(to + begin) = *(const uint4 *)(from + begin);
+    } else {
+        for (uint32_t at = begin; at < f.bytes; at++)
+            to[at] = from[at];
+    }
 }
 
 extern "C" const void *const twi_cuda_fetch_kernel = (const void *)fetch;

@@ -438,7 +438,8 @@ typedef struct twi_cuda_fetch {
     void *to;
     int64_t from_pitch; /* bytes, as the addresses multiples of 16 */
     int64_t to_pitch;
-    uint32_t vectors; /* of 16 bytes a row */
+    uint32_t bytes;   /* of a row, which has */
+    uint32_t vectors; /* of 16 bytes, the last perhaps incomplete */
     uint32_t rows;    /* vectors * rows < 2^31 */
 } twi_cuda_fetch;
 typedef struct twi_cuda_fetches {
