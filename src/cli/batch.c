@@ -39,6 +39,7 @@ typedef struct batch {
     outcome *outcomes;
     twi_engine *engines;
     int engine_count;
+    int threads;
     int workers;
     pthread_rwlock_t room; /* in the memory: for several files, or for a large one alone */
 
@@ -318,6 +319,15 @@ static void go_on(batch *b)
     (void)pthread_mutex_unlock(&b->lock);
 }
 
+/* No more jobs are taken. */
+static void stop(batch *b)
+{
+    (void)pthread_mutex_lock(&b->lock);
+    b->stopped = true;
+    (void)pthread_cond_broadcast(&b->changed);
+    (void)pthread_mutex_unlock(&b->lock);
+}
+
 /* Prints the outcomes in their order while the workers are at it. */
 static void print_outcomes(batch *b, tally *counts)
 {
@@ -337,14 +347,14 @@ static void print_outcomes(batch *b, tally *counts)
 /* ---- The whole ------------------------------------------------------------------------------------- */
 
 /* The threads that the line allows: on the CPU by its own count, whatever the device. */
-static twi_exit count_threads(const twi_args *args, int *threads)
+static twi_exit count_threads(batch *b)
 {
     tw_context *context = NULL;
-    const tw_context_options options = {.backend = TW_CPU, .threads = args->threads};
+    const tw_context_options options = {.backend = TW_CPU, .threads = b->args->threads};
     const tw_status status = tw_context_create(&options, &context);
     if (status != TW_OK)
         return twi_complain_status(status);
-    *threads = tw_context_threads(context);
+    b->threads = tw_context_threads(context);
     tw_context_destroy(context);
     return TWI_EXIT_DONE;
 }
@@ -355,56 +365,76 @@ static tw_op op_of(const batch *b)
     return b->id == TWI_STATS ? TW_OP_REDUCE : twi_filter_op(&f);
 }
 
-/* An engine a worker, of their share of the threads; on a GPU a few for all. */
-static twi_exit open_engines(batch *b, int threads)
+/* One more engine: a worker's, of their share of the threads, or on the next GPU one of the few for all. */
+static twi_exit open_engine(batch *b)
 {
     int numbers[TWI_DEVICES];
     const int devices = twi_devices(b->args, numbers);
-    const int most = TWI_ENGINES_A_GPU * (devices > 0 ? devices : 1);
+    const int index = b->engine_count++;
+    twi_engine *engine = &b->engines[index];
     twi_args own = *b->args;
-    int wanted = b->workers;
-    twi_exit result = TWI_EXIT_DONE;
-    b->engines = calloc((size_t)wanted, sizeof *b->engines);
-    b->idle = calloc((size_t)wanted, sizeof *b->idle);
-    if (!b->engines || !b->idle)
-        return twi_complain(TWI_EXIT_MEMORY, "out of memory: %d workers", wanted);
-    for (int i = 0; i < wanted && result == TWI_EXIT_DONE; i++) {
-        twi_engine *engine = &b->engines[b->engine_count++];
-        if (devices > 0) { /* files are shared among several GPUs, not rows */
-            own.device = numbers[i % devices];
-            own.device_count = 0;
-        }
-        result = twi_engine_open(&own, op_of(b), threads / b->workers, TWI_ENGINES_A_GPU + 1, NULL, NULL, engine);
-        engine->args = b->args;
-        own.quiet = true; /* one note about the wisdom file is enough */
-        b->idle[b->idle_count++] = engine;
-        if (tw_context_backend(engine->context) == TW_CUDA && wanted > most)
-            wanted = most;
+    if (devices > 0) { /* files are shared among several GPUs, not rows */
+        own.device = numbers[index % devices];
+        own.device_count = 0;
     }
+    own.quiet = own.quiet || index > 0; /* one note about the wisdom file is enough */
+    const twi_exit result =
+        twi_engine_open(&own, op_of(b), b->threads / b->workers, TWI_ENGINES_A_GPU + 1, NULL, NULL, engine);
+    engine->args = b->args;
+    if (result == TWI_EXIT_DONE)
+        return_engine(b, engine);
     return result;
 }
 
+static twi_exit open_first_engine(batch *b)
+{
+    b->engines = calloc((size_t)b->workers, sizeof *b->engines);
+    b->idle = calloc((size_t)b->workers, sizeof *b->idle);
+    if (!b->engines || !b->idle)
+        return twi_complain(TWI_EXIT_MEMORY, "out of memory: %d workers", b->workers);
+    return open_engine(b);
+}
+
+/* As many as workers; on GPUs, which the first engine tells, a few each. */
+static int engines_wanted(const batch *b)
+{
+    if (b->to_do == 0)
+        return 0;
+    int numbers[TWI_DEVICES];
+    const int devices = twi_devices(b->args, numbers);
+    const int most = TWI_ENGINES_A_GPU * (devices > 0 ? devices : 1);
+    return tw_context_backend(b->engines[0].context) == TW_CUDA && b->workers > most ? most : b->workers;
+}
+
+/* The first workers begin on the first engine while the others are opened, which takes a GPU its time. */
 static twi_exit run_workers(batch *b, tally *counts)
 {
+    const int wanted = engines_wanted(b);
     int started = 0;
+    twi_exit result = TWI_EXIT_DONE;
     pthread_t *threads = calloc((size_t)b->workers, sizeof *threads);
     if (!threads)
         return twi_complain(TWI_EXIT_MEMORY, "out of memory: %d workers", b->workers);
     while (started < b->workers && pthread_create(&threads[started], NULL, work, b) == 0)
         started++;
-    if (started > 0)
+    if (started == 0)
+        result = twi_complain(TWI_EXIT_MEMORY, "the system allows no threads");
+    while (b->engine_count < wanted && result == TWI_EXIT_DONE)
+        result = open_engine(b);
+    if (result == TWI_EXIT_DONE)
         print_outcomes(b, counts);
+    else
+        stop(b);
     for (int i = 0; i < started; i++)
         (void)pthread_join(threads[i], NULL);
     free(threads);
-    return started > 0 ? TWI_EXIT_DONE : twi_complain(TWI_EXIT_MEMORY, "the system allows no threads");
+    return result;
 }
 
 static twi_exit work_on_all(batch *b)
 {
     const double start = twi_seconds();
     tally counts = {0};
-    int threads = 0;
     b->outcomes = calloc(b->jobs.count + 1, sizeof *b->outcomes);
     if (!b->outcomes)
         return twi_complain(TWI_EXIT_MEMORY, "out of memory: %zu files", b->jobs.count);
@@ -412,12 +442,12 @@ static twi_exit work_on_all(batch *b)
         b->outcomes[i].known = b->jobs.list[i].skipped;
         b->to_do += !b->jobs.list[i].skipped;
     }
-    twi_exit result = count_threads(b->args, &threads);
-    b->workers = (size_t)threads < b->to_do ? threads : (int)b->to_do;
+    twi_exit result = count_threads(b);
+    b->workers = (size_t)b->threads < b->to_do ? b->threads : (int)b->to_do;
     if (b->workers < 1)
         b->workers = 1;
     if (result == TWI_EXIT_DONE && b->to_do > 0)
-        result = open_engines(b, threads);
+        result = open_first_engine(b);
     if (result == TWI_EXIT_DONE)
         result = run_workers(b, &counts);
     if (result != TWI_EXIT_DONE || b->stopped)
