@@ -9,11 +9,17 @@
 static const int64_t ring_bytes = 256 << 10;
 
 const twi_conv_layout twi_conv_layouts[TWI_CONV_UNITS] = {
-    [TWI_CONV_BYTES] = {4, 4, 4, 4},  [TWI_CONV_WORDS] = {2, 4, 4, 4},
-    [TWI_CONV_PAIRS] = {1, 1, 4, 2},  [TWI_CONV_FIVE] = {1, 1, 4, 4},
-    [TWI_CONV_FOLD] = {1, 1, 2, 4},   [TWI_CONV_NEAR] = {1, 1, sizeof(twi_conv_near), 4},
-    [TWI_CONV_I32] = {1, 4, 4, 4},    [TWI_CONV_I64] = {1, 8, 8, 8},
-    [TWI_CONV_I128] = {1, 16, 8, 16}, [TWI_CONV_F32] = {1, 4, 4, 4},
+    [TWI_CONV_BYTES] = {4, 4, 4, 4},
+    [TWI_CONV_WORDS] = {2, 4, 4, 4},
+    [TWI_CONV_PAIRS] = {1, 1, 4, 2},
+    [TWI_CONV_FIVE] = {1, 1, 4, 4},
+    [TWI_CONV_FOLD] = {1, 1, 2, 4},
+    [TWI_CONV_NEAR] = {1, 1, sizeof(twi_conv_near), 4},
+    [TWI_CONV_SIDES] = {1, 1, sizeof(twi_conv_sides), 4},
+    [TWI_CONV_I32] = {1, 4, 4, 4},
+    [TWI_CONV_I64] = {1, 8, 8, 8},
+    [TWI_CONV_I128] = {1, 16, 8, 16},
+    [TWI_CONV_F32] = {1, 4, 4, 4},
     [TWI_CONV_F64] = {1, 8, 8, 8},
 };
 
@@ -218,6 +224,15 @@ static void make_near(twi_conv_pass *pass, numbers weights, int64_t channels)
     pass->count = step - (twi_conv_near *)pass->weights;
 }
 
+static void make_sides(twi_conv_pass *pass, numbers weights)
+{
+    const int16_t outer = (int16_t)weights.integers[0];
+    const int16_t inner = (int16_t)weights.integers[1];
+    const int16_t middle = (int16_t)weights.integers[2];
+    *(twi_conv_sides *)pass->weights = (twi_conv_sides){{outer, middle}, {middle, outer}, {inner, inner}};
+    pass->count = 1;
+}
+
 /* ---- Weights of a problem ------------------------------------------------------------------------ */
 
 /* Fills the pass's weights in host memory as its arithmetic wants them; the divisor's sign goes into `main`. */
@@ -276,6 +291,8 @@ static tw_status make_pass(tw_plan *plan, const twi_conv_choice *choice, twi_con
         pass->weights = (char *)memory + tap_bytes;
         if (pass->unit == TWI_CONV_NEAR)
             make_near(pass, weights, problem->channels);
+        else if (pass->unit == TWI_CONV_SIDES)
+            make_sides(pass, weights);
         else if (pass->unit == TWI_CONV_FOLD)
             make_folds(pass, weights, problem->channels);
         else if (pass->unit == TWI_CONV_FIVE)
@@ -306,10 +323,10 @@ static bool inverts(const twi_conv_scale *scale, bool single)
 static void make_scale(const tw_problem *problem, const twi_conv_choice *choice, twi_conv_setup *setup)
 {
     if (setup->fixed) {
-        setup->row.start += 1 << 7; /* rounds the row to 8.8 bits, the sum to whole numbers */
-        if (setup->row.unit == TWI_CONV_NEAR)
+        /* rounds the row to 8.8 bits, and adds to it the half that rounds the column: its weights' sum is 1 */
+        setup->row.start += (1 << 7) + (1 << 15);
+        if (setup->row.unit == TWI_CONV_NEAR || setup->row.unit == TWI_CONV_SIDES)
             setup->row.start -= 1 << 23; /* 8.8 bits less 2^15 */
-        setup->main.start += 1 << 23;
         return;
     }
     if (problem->op == TW_OP_GAUSSIAN) {
@@ -358,6 +375,7 @@ static bool reads_in_place(const twi_conv_setup *setup)
     switch (setup->separable ? setup->row.unit : setup->main.unit) {
     case TWI_CONV_FOLD:
     case TWI_CONV_NEAR:
+    case TWI_CONV_SIDES:
         return true;
     case TWI_CONV_I32:
         return setup->type == TW_I32;

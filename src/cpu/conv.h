@@ -19,6 +19,7 @@ typedef enum twi_conv_unit {
     TWI_CONV_FIVE,  /* an element is an u8; sums of 32 bits with a 5x5 mask of bytes (AVX-512 only) */
     TWI_CONV_FOLD,  /* the row pass of the fixed-point Gaussian: an element is an u8 (vector levels only) */
     TWI_CONV_NEAR,  /* the same for few taps */
+    TWI_CONV_SIDES, /* the same for 5x5 taps and one channel (AVX-512 only) */
     TWI_CONV_I32,
     TWI_CONV_I64,
     TWI_CONV_I128, /* weights of 64 bits */
@@ -32,6 +33,7 @@ typedef enum twi_conv_level { TWI_CONV_C, TWI_CONV_AVX2, TWI_CONV_AVX512 } twi_c
 enum {
     TWI_CONV_BAND = 4,    /* output rows computed together: they share the loads of the lines */
     TWI_CONV_CHUNK = 512, /* elements of a row whose sums stay in the L1 cache */
+    TWI_CONV_RUN = 2048,  /* bytes of a row that are computed together where no sums are stored */
     TWI_CONV_TILE = 64    /* elements that a kernel computes at least, and the slack of every line */
 };
 
@@ -60,6 +62,13 @@ typedef struct twi_conv_near {
     uint8_t order[16];
     int16_t weights[2];
 } twi_conv_near;
+
+/* The weights of TWI_CONV_SIDES: for the window's bytes 0 and 2, 2 and 4, 1 and 3. */
+typedef struct twi_conv_sides {
+    int16_t left[2];
+    int16_t right[2];
+    int16_t inner[2];
+} twi_conv_sides;
 
 /* Correlation of u8 in 16 bits: conv_pairs.c says when it is exact. */
 typedef struct twi_conv_pairs {

@@ -74,8 +74,8 @@ static double pass_time(twi_conv_unit unit, int32_t width, int32_t height)
 {
     static const double unit_time[] = {
         [TWI_CONV_BYTES] = 1,   [TWI_CONV_WORDS] = 1,  [TWI_CONV_PAIRS] = 0.25, [TWI_CONV_FIVE] = 0.1,
-        [TWI_CONV_FOLD] = 0.25, [TWI_CONV_NEAR] = 0.2, [TWI_CONV_I32] = 1,      [TWI_CONV_I64] = 6,
-        [TWI_CONV_I128] = 60,   [TWI_CONV_F32] = 1,    [TWI_CONV_F64] = 2,
+        [TWI_CONV_FOLD] = 0.25, [TWI_CONV_NEAR] = 0.2, [TWI_CONV_SIDES] = 0.1,  [TWI_CONV_I32] = 1,
+        [TWI_CONV_I64] = 6,     [TWI_CONV_I128] = 60,  [TWI_CONV_F32] = 1,      [TWI_CONV_F64] = 2,
     };
     const int rows = twi_conv_layouts[unit].rows;
     const int32_t lines = height == 1 ? 2 : (height + TWI_CONV_BAND - 2 + rows) / rows;
@@ -145,6 +145,16 @@ static void choose_mask(const tw_problem *problem, twi_conv_level level, twi_i12
         *choice = lines;
 }
 
+/* Whether the largest of a Gaussian's five fixed-point weights fits into 16 bits. */
+static bool middle_is_word(double sigma)
+{
+    double weights[5];
+    int32_t fixed[5];
+    twi_gaussian_weights(sigma, 5, weights);
+    twi_gaussian_fixed(weights, 5, fixed);
+    return fixed[2] <= INT16_MAX;
+}
+
 void twi_conv_choose(const tw_problem *problem, twi_conv_level level, twi_conv_choice *choice)
 {
     const tw_window *window = &problem->window;
@@ -154,8 +164,11 @@ void twi_conv_choose(const tw_problem *problem, twi_conv_level level, twi_conv_c
         choice->fixed = twi_gaussian_is_fixed(problem);
         /* a lane's elements, and those of three more lanes, in 16 bytes */
         const bool near = (window->width - 1) * problem->channels + 4 <= 16;
+        const bool sides = choice->fixed && level == TWI_CONV_AVX512 && problem->channels == 1 && window->width == 5 &&
+                           window->height == 5 && middle_is_word(problem->sigma_x) && middle_is_word(problem->sigma_y);
         choice->row = !choice->fixed        ? TWI_CONV_F64
                       : level == TWI_CONV_C ? TWI_CONV_I32
+                      : sides               ? TWI_CONV_SIDES
                       : near                ? TWI_CONV_NEAR
                                             : TWI_CONV_FOLD;
         choice->main = !choice->fixed ? TWI_CONV_F64 : level == TWI_CONV_C ? TWI_CONV_I32 : TWI_CONV_WORDS;

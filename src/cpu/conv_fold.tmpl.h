@@ -7,7 +7,7 @@
  * packing (narrow_fixed) undoes it.
  */
 typedef struct folded {
-    vec low; /* elements 0-7 of each block, in 8.8 bits less 2^15 */
+    vec low; /* elements 0-7 of each block, in 8.8 bits and a half, less 2^15 */
     vec high;
 } folded;
 

@@ -33,6 +33,29 @@ INLINE void look_ahead(const band *b, int64_t i, int64_t size, int64_t bytes)
         bring_near(b->ahead[r] + (b->x + i) * size, bytes);
 }
 
+#ifdef LEVEL_VECTOR
+/* Bytes on their way past the cache: memory takes 256 of a row sooner than 64 of each row in turn. */
+enum { BURST = 256 };
+typedef struct burst {
+    _Alignas(TWI_LINE) char rows[TWI_CONV_BAND][BURST];
+} burst;
+
+INLINE void put_result(const band *b, burst *out, int r, int64_t i, vec bytes, bool stream)
+{
+    v_store(stream ? out->rows[r] + i % BURST : b->to[r] + i, bytes);
+}
+
+/* To the rows, as soon as there is enough of them. Element end - 1 was the last. */
+INLINE void leave(const band *b, const burst *out, int64_t end, bool stream)
+{
+    if (!stream || (end % BURST != 0 && end < b->n))
+        return;
+    for (int r = 0; r < TWI_CONV_BAND; r++)
+        for (int64_t i = (end - 1) / BURST * BURST; i < end; i += VEC)
+            v_put(b->to[r] + i, v_load(out->rows[r] + i % BURST), true);
+}
+#endif
+
 /* From lines to results in the registers. */
 typedef void band_function(const twi_conv_setup *setup, const band *b);
 typedef void sum_function(const twi_conv_pass *pass, const void *const *lines, int64_t x, int64_t n, void *band);
@@ -59,6 +82,8 @@ typedef void sum_function(const twi_conv_pass *pass, const void *const *lines, i
 #include "cpu/conv_near.tmpl.h"
 #if defined(__AVX512VNNI__)
 #include "cpu/conv_five.tmpl.h"
+#include "cpu/conv_fixed.tmpl.h"
+#include "cpu/conv_sides.tmpl.h"
 #endif
 #else
 #define NAME i32
@@ -91,8 +116,17 @@ static sum_function *const sum_functions[TWI_CONV_UNITS] = {
     [TWI_CONV_F32] = sum_f32,     [TWI_CONV_F64] = sum_f64,
 };
 
+#ifdef LEVEL_VECTOR
+/* The row passes of the fixed-point Gaussian: a line of the ring from two rows, whose first windows begin there. */
+typedef void row_function(const twi_conv_setup *setup, const uint8_t *upper, const uint8_t *lower, int64_t n, char *to);
+
+static row_function *const row_functions[TWI_CONV_UNITS] = {
+    [TWI_CONV_FOLD] = fold_rows,
+    [TWI_CONV_NEAR] = near_rows,
 #if defined(__AVX512VNNI__)
-#include "cpu/conv_fixed.tmpl.h"
+    [TWI_CONV_SIDES] = sides_rows,
+#endif
+};
 #endif
 
 static band_function *find_band(const twi_conv_setup *setup)
@@ -104,6 +138,8 @@ static band_function *find_band(const twi_conv_setup *setup)
 #if defined(__AVX512VNNI__)
     if (setup->main.unit == TWI_CONV_FIVE)
         return band_five;
+    if (setup->row.unit == TWI_CONV_SIDES)
+        return band_sides;
     if (setup->fixed)
         return find_fixed(setup);
 #endif
@@ -160,10 +196,10 @@ static void filter_rows(const strip *s, const void *const *rows, char *const *li
     const int64_t sums_row = TWI_CONV_CHUNK * twi_conv_layouts[from].sum;
     char *sums = s->scratch + setup->sums_at;
 #ifdef LEVEL_VECTOR
-    if (from == TWI_CONV_NEAR || from == TWI_CONV_FOLD) {
+    if (row_functions[from]) {
         for (int r = 0; r < TWI_CONV_BAND; r += 2)
-            (from == TWI_CONV_NEAR ? near_rows : fold_rows)(setup, (const uint8_t *)rows[r] + x,
-                                                            (const uint8_t *)rows[r + 1] + x, n, lines[r / 2] + at);
+            row_functions[from](setup, (const uint8_t *)rows[r] + x, (const uint8_t *)rows[r + 1] + x, n,
+                                lines[r / 2] + at);
         return;
     }
 #endif
@@ -253,17 +289,24 @@ static void find_ahead(const strip *s, int64_t quartet, band *b)
     }
 }
 
-/* The chunk's results to output rows y ... y + rows - 1, by way of the scratch where whole vectors do not fit. */
-static void store_band(const strip *s, band_function *compute, band *b, int64_t y, int64_t rows)
+/* Whether whole vectors of results fit where output rows y ... y + rows - 1 of the strip are. */
+static bool stores_vectors(const strip *s, int64_t y, int64_t rows)
+{
+    const tw_image *dst = &s->job->dst;
+    const char *first = (const char *)dst->data + y * dst->pitch + s->first * (int64_t)tw_type_size(s->setup->out_type);
+    return rows == TWI_CONV_BAND && s->n % TWI_CONV_TILE == 0 &&
+           (!s->setup->stream || ((uintptr_t)first | (uintptr_t)dst->pitch) % TWI_LINE == 0);
+}
+
+/* The chunk's results to output rows y ... y + rows - 1, directly or by way of the scratch. */
+static void store_band(const strip *s, band_function *compute, band *b, int64_t y, int64_t rows, bool direct)
 {
     const twi_conv_setup *setup = s->setup;
     const tw_image *dst = &s->job->dst;
     const int64_t size = (int64_t)tw_type_size(setup->out_type);
     char *first = (char *)dst->data + y * dst->pitch + (s->first + b->x) * size;
-    const bool direct = rows == TWI_CONV_BAND && b->n % TWI_CONV_TILE == 0 &&
-                        (!setup->stream || ((uintptr_t)first | (uintptr_t)dst->pitch) % TWI_LINE == 0);
     for (int r = 0; r < TWI_CONV_BAND; r++)
-        b->to[r] = direct ? first + r * dst->pitch : s->scratch + setup->sums_at + r * TWI_CONV_CHUNK * size;
+        b->to[r] = direct ? first + r * dst->pitch : s->scratch + setup->sums_at + r * TWI_CONV_RUN;
     b->stream = direct && setup->stream;
     compute(setup, b);
     for (int64_t r = 0; !direct && r < rows; r++)
@@ -282,12 +325,15 @@ static void finish_band(const strip *s, band *b, int64_t y, int64_t rows)
     char *sums = s->scratch + setup->sums_at;
     char *stage = s->scratch + setup->stage_at;
     band_function *compute = find_band(setup);
-    for (b->x = 0; b->x < s->n; b->x += TWI_CONV_CHUNK) {
-        b->n = twi_min_i64(TWI_CONV_CHUNK, s->n - b->x);
-        if (setup->separable && !(compute && setup->fixed)) /* conv_fixed.tmpl.h has the row pass in its loop */
+    const bool direct = stores_vectors(s, y, rows);
+    const bool row_in_loop = compute && setup->fixed; /* conv_fixed.tmpl.h and conv_sides.tmpl.h have the row pass */
+    const int64_t chunk = !compute ? TWI_CONV_CHUNK : direct && row_in_loop ? s->n : TWI_CONV_RUN / size;
+    for (b->x = 0; b->x < s->n; b->x += chunk) {
+        b->n = twi_min_i64(chunk, s->n - b->x);
+        if (setup->separable && !row_in_loop)
             filter_rows(s, b->rows, b->newest, b->x, b->n);
         if (compute) {
-            store_band(s, compute, b, y, rows);
+            store_band(s, compute, b, y, rows, direct);
             continue;
         }
         look_ahead(b, 0, source_size, b->n * source_size);

@@ -65,7 +65,7 @@ WIDEN(widen_f64_f64, double, double)
     [TWI_CONV_F32] = NAME_##_f32, [TWI_CONV_F64] = NAME_##_f64
 static widen_function *const widen_pixels[TW_TYPE_COUNT][TWI_CONV_UNITS] = {
     [TW_U8] = {WIDEN_ROW(widen_u8), [TWI_CONV_PAIRS] = widen_u8_u8, [TWI_CONV_FIVE] = widen_u8_u8,
-               [TWI_CONV_FOLD] = widen_u8_u8, [TWI_CONV_NEAR] = widen_u8_u8},
+               [TWI_CONV_FOLD] = widen_u8_u8, [TWI_CONV_NEAR] = widen_u8_u8, [TWI_CONV_SIDES] = widen_u8_u8},
     [TW_U16] = {WIDEN_ROW(widen_u16)},
     [TW_I16] = {WIDEN_ROW(widen_i16)},
     [TW_I32] = {WIDEN_ROW(widen_i32)},
