@@ -1,6 +1,7 @@
 /*
- * Several GPUs of one host beside one of them: runs on images that stay there, the halo's copy alone, round trips of a
- * large image of the host; and one hash per problem for one GPU, all of them, and the CPU.
+ * Several GPUs of one host beside one of them: runs on images that stay there, the halo's copy alone, figures of such
+ * images, round trips of a large image of the host, filtered and as a table of sums; and one hash per problem for one
+ * GPU, all of them, and the CPU.
  *
  *     spread SIDE RUNS [DEVICES]      u8 images of SIDE x SIDE; DEVICES: as many contexts, on the GPUs in turn
  */
@@ -45,10 +46,11 @@ static double print_times(const char *what, int devices, double *ms)
 
 static uint64_t hash_of(const tw_image *image)
 {
+    const int64_t bytes = image->width * (int64_t)tw_type_size(image->type);
     uint64_t hash = UINT64_C(14695981039346656037);
     for (int64_t y = 0; y < image->height; y++) {
         const unsigned char *row = (const unsigned char *)image->data + y * image->pitch;
-        for (int64_t x = 0; x < image->width; x++)
+        for (int64_t x = 0; x < bytes; x++)
             hash = (hash ^ row[x]) * UINT64_C(1099511628211);
     }
     return hash;
@@ -193,6 +195,50 @@ static void compare(const tw_image *src, const tw_image *dst, tw_context *cpu, t
     printf("  hash %016" PRIx64 "\n", hash_of(dst));
 }
 
+/* All figures of an image that stays there; the second look is for the variance. */
+static void time_figures(tw_context *context, int devices, const tw_image *src)
+{
+    tw_stats found;
+    const tw_image dst = {&found, 1, 1, sizeof found, 1, TW_STATS, TW_HOST};
+    tw_spread *spread = NULL;
+    tw_spread_plan *plan = NULL;
+    tw_problem problem;
+    double ms[ROUNDS];
+    check(tw_reduce_problem(src, &dst, NULL, &problem));
+    check(tw_spread_create(context, src->width, src->height, 1, TW_U8, 0, &spread));
+    check(tw_spread_plan_create(context, &problem, NULL, &plan));
+    check(tw_spread_put(spread, src));
+    for (int round = -1; round < ROUNDS; round++) {
+        const double start = now();
+        check(tw_spread_reduce(plan, spread, &dst));
+        if (round >= 0)
+            ms[round] = now() - start;
+    }
+    tw_spread_plan_destroy(plan);
+    tw_spread_destroy(spread);
+    (void)print_times("figures, there", devices, ms);
+    printf("  hash %016" PRIx64 "\n", hash_of(&dst));
+}
+
+static void compare_sums(const tw_image *src, tw_context *cpu, tw_context *const *contexts, const int *counts)
+{
+    tw_image table;
+    tw_problem problem;
+    check(tw_image_create(contexts[0], src->width + 1, src->height + 1, 1, tw_integral_type(src), TW_MEMORY_PINNED,
+                          &table));
+    check(tw_integral_problem(src, &table, &problem));
+    for (int i = 0; contexts[i]; i++) {
+        time_figures(contexts[i], counts[i], src);
+        (void)time_round_trip(contexts[i], counts[i], &problem, src, &table, "integral, round trip");
+        printf("  hash %016" PRIx64 "\n", hash_of(&table));
+        (void)fflush(stdout);
+    }
+    memset(table.data, 0, (size_t)(table.pitch * table.height));
+    (void)time_round_trip(cpu, 0, &problem, src, &table, "CPU");
+    printf("  hash %016" PRIx64 "\n", hash_of(&table));
+    tw_image_free(contexts[0], &table);
+}
+
 int main(int argc, char **argv)
 {
     const int64_t side = argc > 1 ? atoll(argv[1]) : 32768;
@@ -223,6 +269,7 @@ int main(int argc, char **argv)
     time_halo(gpus, side, 30);
     compare(&src, &dst, cpu, contexts, counts, 3, runs);
     compare(&src, &dst, cpu, contexts, counts, 31, runs);
+    compare_sums(&src, cpu, contexts, counts);
     tw_image_free(contexts[0], &src);
     tw_image_free(contexts[0], &dst);
     for (int i = 0; contexts[i]; i++)
