@@ -77,7 +77,7 @@ static const char *refuses_halving(const tw_context *context, const tw_problem *
 
 static double cost_halving(const tw_context *context, const tw_problem *problem)
 {
-    static const double nanoseconds[TWI_CUDA_HALVINGS] = {0.011, 0.02, 0.032};
+    static const double nanoseconds[TWI_CUDA_HALVINGS] = {0.014, 0.023, 0.037};
     const size_t size = tw_type_size(problem->type);
     (void)context;
     return 15000 + nanoseconds[(problem->window.width - 7) / 2] *
@@ -245,7 +245,7 @@ static places places_of_size(const tw_problem *problem, const twi_cuda_places_ke
     const double sort = (0.0027 * log2(room) - 0.017) * (problem->type == TW_F64 ? 2 : 1);
     const double words = window->width / 2 + 1;
     const double side = window->width < window->height ? window->width : window->height;
-    p.nanoseconds = 0.005 + sort * room / ((double)p.width * p.height) + 0.0025 * sqrt(side) * room / count +
+    p.nanoseconds = 0.005 + sort * room / ((double)p.width * p.height) + 0.0015 * sqrt(side) * room / count +
                     0.00033 * words * (2 + (double)window->height / p.piece);
     return p;
 }
@@ -254,7 +254,7 @@ static places places_of(const tw_context *context, const tw_problem *problem)
 {
     const tw_window *window = &problem->window;
     places best = {.width = PLACES_LARGE_WIDTH, .height = PLACES_LARGE_HEIGHT, .piece = PLACES_LARGE_PIECE};
-    best.nanoseconds = 0.0085 * sqrt((double)window->width * window->height) * (problem->type == TW_F64 ? 1.3 : 1);
+    best.nanoseconds = 0.2 + 0.005 * sqrt((double)window->width * window->height) * (problem->type == TW_F64 ? 1.3 : 1);
     for (int i = 0; i < TWI_CUDA_PLACES_SIZES; i++) {
         const twi_cuda_places_kernel *size = &twi_cuda_rank_places[i];
         const places p = places_of_size(problem, size);

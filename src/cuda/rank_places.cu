@@ -273,6 +273,8 @@ struct single_places {
     }
 };
 
+enum { STRIDE = 8 };
+
 /* A window, as two numbers of two halves: whether both halves of a position lie in it is seen by the highest bits. */
 struct corners {
     uint32_t from;
@@ -283,6 +285,43 @@ struct corners {
     }
 };
 
+TWI_DEVICE int held(const corners &window, const uint32_t *list)
+{
+    int sum = 0;
+#pragma unroll
+    for (int i = 0; i < STRIDE; i++)
+        sum += window.hold(list[i]);
+    return sum;
+}
+
+/* Along the order from a place below which `lower` positions of the window are, to the one in it below which `rank`
+   are: in strides, whose loads do not wait for each other, as long as none goes too far, then in steps. Up, the last
+   stride may read beyond the list, where it only counts too many. */
+TWI_DEVICE void walk(const corners &window, const uint32_t *list, int rank, int &place, int &lower)
+{
+    if (lower > rank) {
+        while (place >= STRIDE) {
+            const int count = held(window, list + place - STRIDE);
+            if (lower - count <= rank)
+                break;
+            place -= STRIDE;
+            lower -= count;
+        }
+        while (lower > rank)
+            lower -= window.hold(list[--place]);
+    } else {
+        for (;;) {
+            const int count = held(window, list + place);
+            if (lower + count > rank)
+                break;
+            place += STRIDE;
+            lower += count;
+        }
+        while (lower < rank || !window.hold(list[place]))
+            lower += window.hold(list[place++]);
+    }
+}
+
 /* How many of a window's positions have places below that. */
 template <typename Places> TWI_DEVICE int lower_in(const Places &places, int top, int height, int place)
 {
@@ -292,8 +331,8 @@ template <typename Places> TWI_DEVICE int lower_in(const Places &places, int top
     return lower;
 }
 
-/* A window counted anew takes the time of so many steps a position; and when to stop jumping. */
-enum { STEPS_OF_A_COUNT = 8, MOST_JUMPS = 6 };
+/* Counting a window anew takes the time of a step for so many positions. */
+enum { POSITIONS_A_STEP = 8, MOST_JUMPS = 6 };
 
 /* The outputs first ... last - 1 of column x of a tile. `list` has the positions in order. */
 template <typename T, typename Places>
@@ -311,18 +350,13 @@ TWI_DEVICE void march(const twi_cuda_places &order, const tile &t, int x, int fi
     int lower = lower_in(places, first, box.window_height, place); /* positions of the window that have lower places */
     for (int jumps = 0; jumps < MOST_JUMPS; jumps++) {
         const float away = (float)(rank - lower) * apart;
-        if (fabsf(away) * STEPS_OF_A_COUNT < (float)box.count)
+        if (fabsf(away) * POSITIONS_A_STEP < (float)box.count)
             break;
         place = min(max(place + (int)away, 0), t.width * t.height - 1);
         lower = lower_in(places, first, box.window_height, place);
     }
     for (int y = first; y < last; y++) {
-        while (lower > rank)
-            lower -= window.hold(list[--place]);
-        for (; lower < rank; place++)
-            lower += window.hold(list[place]);
-        while (!window.hold(list[place]))
-            place++;
+        walk(window, list, rank, place, lower);
         const uint32_t found = list[place];
         twi_write<T>(box, (t.left + x) * box.channels + t.channel, t.top + y,
                      twi_keys<T>::back(key_at<T>(box, t, (int)(found % ROW), (int)(found / ROW))));
