@@ -55,19 +55,24 @@ static void write_list(const twi_order_network *network, unsigned char *taken)
     }
 }
 
+static int32_t argument(const char *text)
+{
+    return (int32_t)strtol(text, NULL, 10);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 4)
         return EXIT_FAILURE;
-    const int side = atoi(argv[1]);
+    const int32_t side = argument(argv[1]);
     const tw_problem problem = {.window = {.width = side, .height = side}, .rank = side * side / 2};
     twi_order_network network;
-    const tw_status status = twi_order_network_make(NULL, &problem, atoi(argv[2]), atoi(argv[3]), &network);
+    const tw_status status = twi_order_network_make(NULL, &problem, argument(argv[2]), argument(argv[3]), &network);
     unsigned char *taken = calloc((size_t)network.slots + 1, 1);
     const bool made = status == TW_OK && taken;
     if (made)
         write_list(&network, taken);
     free(taken);
     twi_order_network_free(NULL, &network);
-    return made ? EXIT_SUCCESS : EXIT_FAILURE;
+    return made && fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

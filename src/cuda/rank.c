@@ -202,7 +202,9 @@ typedef struct places {
 static size_t places_item(const tw_problem *problem, bool large)
 {
     const size_t size = tw_type_size(problem->type);
-    return large && size < 4 ? 8 : size <= 2 ? 4 : 2 * size;
+    if (large && size < 4)
+        return 8;
+    return size < 4 ? 4 : 2 * size;
 }
 
 /* Bytes of a block. */
