@@ -90,6 +90,33 @@ static void rows_of_a_result_are_shared_as_well(void **state)
     free_picture(&some);
 }
 
+/* What is measured is one device, and plans that measure share as others do. */
+static void one_device_is_measured(void **state)
+{
+    const tw_plan_options options = {.planning = TW_PLAN_MEASURE};
+    tw_context *context = open_three(TW_CPU);
+    picture src = make_picture(40, 30, 1, TW_U8, 0);
+    picture table = make_picture(41, 31, 1, TW_U32, 0);
+    picture measured = make_picture(41, 31, 1, TW_U32, 0);
+    tw_plan *plan = NULL;
+    tw_problem problem;
+    size_t count = 0;
+    (void)state;
+    fill_random(&src.image, 6);
+    assert_ok(tw_integral_problem(&src.image, &table.image, &problem));
+    assert_ok(tw_tune(context, &problem, NULL, 0, &count));
+    assert_true(count > 0);
+    assert_ok(tw_integral(context, &src.image, &table.image));
+    assert_ok(tw_plan_create(context, &problem, &options, &plan));
+    assert_ok(tw_plan_run(plan, &src.image, &measured.image));
+    assert_true(same_pixels(&table.image, &measured.image));
+    tw_plan_destroy(plan);
+    tw_context_destroy(context);
+    free_picture(&src);
+    free_picture(&table);
+    free_picture(&measured);
+}
+
 /* Also on GPUs, where there are some: three times the first stands for three. */
 static void steps_of_morphology_are_shared_as_well(void **state)
 {
@@ -377,6 +404,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(three_devices_give_the_bytes_of_one),
         cmocka_unit_test(rows_of_a_result_are_shared_as_well),
+        cmocka_unit_test(one_device_is_measured),
         cmocka_unit_test(steps_of_morphology_are_shared_as_well),
         cmocka_unit_test(who_stops_a_call_is_not_asked_again),
         cmocka_unit_test(a_failing_device_ends_the_call_or_the_rest_go_on),

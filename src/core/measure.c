@@ -161,7 +161,7 @@ static tw_status warm_up(contest *c)
         contender *who = &c->contenders[i];
         const tw_plan_options options = {.variant = who->variant->name};
         double *figure = &who->samples[0];
-        tw_status status = tw_plan_create(c->context, &c->problem, &options, &who->plan);
+        tw_status status = twi_plan_create_one(c->context, &c->problem, &options, &who->plan);
         for (int runs = 0; runs < 2 && status == TW_OK; runs++)
             status = time_runs(c, who->plan, 1, figure);
         if (status == TW_OK)
