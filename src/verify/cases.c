@@ -48,7 +48,7 @@ static void classic_case(int64_t index, twi_case *which)
 /* A side of a window: the sizes that have code of their own, then any. */
 static int32_t random_side(twi_random *r, int32_t most)
 {
-    static const int32_t usual[] = {1, 2, 3, 3, 3, 3, 4, 5, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 65, 101, 255, 257};
+    static const int32_t usual[] = {1, 2, 3, 3, 3, 4, 5, 5, 7, 8, 9, 11, 15, 16, 17, 31, 32, 33, 63, 65, 101, 255, 257};
     const int32_t side =
         twi_below(r, 4) > 0 ? usual[twi_below(r, sizeof usual / sizeof usual[0])] : (int32_t)(1 + twi_below(r, 130));
     return side < most ? side : most;
