@@ -147,6 +147,12 @@ class Figures(StreamTest):
                 for line in ([], ["--axis", "x"], ["--axis", "y"], ["--figures", "max,argmax,argmin"]):
                     self.same_figures(*line, source="in.npy", memory="2M")
 
+    def test_tall_images(self):
+        self.write("tall.pgm", pgm([NOISE.randbytes(4)] * 600000))
+        for line in ([], ["--histogram"]):
+            self.same_figures(*line, source="tall.pgm")
+        self.fails(5, ["stats", "--axis", "y", "tall.pgm", "--memory", LITTLE], "tall.pgm", "column")
+
     def test_faults(self):
         self.fails(5, ["stats", "--json", "-", "--memory", LITTLE], "stdin", "pipe", stdin=IMAGE)
         self.assertEqual(json.loads(self.works("stats", "--json", "--figures", "sum", "-", "--memory", LITTLE, stdin=IMAGE)),

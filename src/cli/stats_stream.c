@@ -178,15 +178,18 @@ static twi_exit take_bands(stream *t, tw_axis axis)
     const uint64_t pixel = (uint64_t)src->channels * tw_type_size(src->type);
     const uint64_t row = TWI_SLOTS * (uint64_t)shape->width * pixel + sizeof(tw_stats) * (uint64_t)src->channels;
     const uint64_t share = t->budget / 2 < comfortable ? t->budget / 2 : comfortable;
-    const int64_t columns = rows_in(t->budget / 2, (uint64_t)src->height * pixel, src->width);
+    const int64_t columns =
+        axis == TW_AXIS_Y ? rows_in(t->budget / 2, (uint64_t)src->height * pixel, src->width) : src->width;
     twi_io_status status = TWI_IO_OK;
     t->rows = rows_in(share, row, src->height);
-    if (t->rows < 1 || columns < 1)
-        return twi_complain(TWI_EXIT_MEMORY,
-                            "%s: %" PRId64 "x%" PRId64 " pixels: not a %s of them fits into the "
-                            "memory that may be taken: give a higher --memory",
-                            strcmp(t->s->from, "-") == 0 ? "stdin" : t->s->from, src->width, src->height,
-                            t->rows < 1 ? "row" : "column");
+    if (t->rows < 1 || columns < 1) {
+        (void)twi_complain(TWI_EXIT_MEMORY,
+                           "%s: %" PRId64 "x%" PRId64 " pixels: not a %s of them fits into the "
+                           "memory that may be taken: give a higher --memory",
+                           strcmp(t->s->from, "-") == 0 ? "stdin" : t->s->from, src->width, src->height,
+                           t->rows < 1 ? "row" : "column");
+        return TWI_EXIT_MEMORY;
+    }
     t->bands = (src->height + t->rows - 1) / t->rows;
     for (int i = 0; i < TWI_SLOTS && status == TWI_IO_OK; i++)
         status = twi_io_create(shape->width, t->rows, shape->channels, shape->type, &t->src[i]);
