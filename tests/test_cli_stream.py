@@ -149,7 +149,7 @@ class Figures(StreamTest):
 
     def test_tall_images(self):
         self.write("tall.pgm", pgm([NOISE.randbytes(4)] * 600000))
-        for line in ([], ["--histogram"]):
+        for line in (["--threads", "1"], ["--threads", "1", "--histogram"]):
             self.same_figures(*line, source="tall.pgm")
         self.fails(5, ["stats", "--axis", "y", "tall.pgm", "--memory", LITTLE], "tall.pgm", "column")
 
