@@ -24,8 +24,7 @@ typedef struct share {
     tw_image gathered; /* its source, where that is no rectangle of the image */
     tw_image found;    /* records that are added up */
     const struct run *run;
-    tw_status status;
-    char message[300]; /* of the failure: messages belong to threads */
+    twi_outcome outcome;
 } share;
 
 /* What all shares of a run see. */
@@ -96,6 +95,21 @@ int twi_members(tw_context *context, tw_context *members[TWI_MOST_DEVICES])
 tw_status twi_no_device(void)
 {
     return twi_fail(TW_ERROR_DEVICE, "none of the context's devices works any more");
+}
+
+void twi_note_outcome(twi_outcome *outcome, tw_status status)
+{
+    outcome->status = twi_is_failure_of_device(status) ? TW_ERROR_DEVICE : status;
+    if (status != TW_OK)
+        (void)snprintf(outcome->message, sizeof outcome->message, "%s", tw_error_message());
+}
+
+tw_status twi_pass_outcome(const twi_outcome *outcome, const tw_context *context)
+{
+    if (outcome->status == TW_ERROR_DEVICE)
+        return twi_fail(TW_ERROR_DEVICE, "%s device %d: %s", tw_backend_name(context->backend->id), context->device,
+                        outcome->message);
+    return outcome->status == TW_OK ? TW_OK : twi_fail(outcome->status, "%s", outcome->message);
 }
 
 void twi_run_threads(void *(*work)(void *item), void *items, size_t size, int count)
@@ -375,28 +389,17 @@ static void *work(void *argument)
 {
     share *s = argument;
     const struct twi_group *group = s->run->group;
-    s->status = run_share(group, s);
-    if (s->status != TW_OK && group->chain)
+    twi_note_outcome(&s->outcome, run_share(group, s));
+    if (s->outcome.status != TW_OK && group->chain)
         twi_carry_fail(s->plan);
-    if (twi_is_failure_of_device(s->status))
-        s->status = TW_ERROR_DEVICE;
-    if (s->status != TW_OK)
-        (void)snprintf(s->message, sizeof s->message, "%s", tw_error_message());
     return NULL;
 }
 
-/* The first failure, with the device that it came from. */
+/* The first failure. */
 static tw_status failure_of(const struct twi_group *group)
 {
-    for (int i = 0; i < group->count; i++) {
-        const share *s = &group->shares[i];
-        const tw_context *context = s->plan->context;
-        if (s->status == TW_ERROR_DEVICE)
-            return twi_fail(s->status, "%s device %d: %s", tw_backend_name(context->backend->id), context->device,
-                            s->message);
-        if (s->status != TW_OK)
-            return twi_fail(s->status, "%s", s->message);
-    }
+    for (int i = 0; i < group->count; i++)
+        TWI_TRY(twi_pass_outcome(&group->shares[i].outcome, group->shares[i].plan->context));
     return TW_OK;
 }
 
@@ -407,7 +410,7 @@ static tw_status run_shares(const struct twi_group *group, const run *r)
     for (int i = 0; i < group->count; i++)
         group->shares[i].run = r;
     twi_run_threads(work, group->shares, sizeof *group->shares, group->threads);
-    for (int i = group->threads; i < group->count && group->shares[0].status == TW_OK; i++)
+    for (int i = group->threads; i < group->count && group->shares[0].outcome.status == TW_OK; i++)
         (void)work(&group->shares[i]); /* seams, which have no use after a failure */
     return failure_of(group);
 }
@@ -446,7 +449,7 @@ static bool loses_devices(const tw_plan *plan)
     bool lost = false;
     for (int i = 0; i < plan->group->count && plan->context->rest_goes_on; i++) {
         const share *s = &plan->group->shares[i];
-        if (s->status == TW_ERROR_DEVICE)
+        if (s->outcome.status == TW_ERROR_DEVICE)
             lost = s->plan->context->lost = true;
     }
     return lost;

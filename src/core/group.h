@@ -15,6 +15,17 @@ static inline bool twi_is_failure_of_device(tw_status status)
     return status == TW_ERROR_DEVICE || status == TW_ERROR_CUDA;
 }
 
+/* How the work of a thread ended, since messages belong to threads. A device's failure is TW_ERROR_DEVICE. */
+typedef struct twi_outcome {
+    tw_status status;
+    char message[300];
+} twi_outcome;
+
+/* In the thread, which has the message. */
+void twi_note_outcome(twi_outcome *outcome, tw_status status);
+/* In the caller's, which gets it, with the device that it came from. */
+tw_status twi_pass_outcome(const twi_outcome *outcome, const tw_context *context);
+
 /* Fails: there is none left. */
 tw_status twi_no_device(void);
 

@@ -160,9 +160,25 @@ static bool lies_on(const tw_spread *spread, tw_context *const *members, int cou
     return true;
 }
 
-/* Between the host and all devices; after what is queued there. */
+/* A band's way between the host and its device. */
+typedef struct way {
+    tw_context *context;
+    tw_image from;
+    tw_image to;
+    twi_outcome outcome;
+} way;
+
+static void *go(void *item)
+{
+    way *w = item;
+    twi_note_outcome(&w->outcome, tw_image_copy(w->context, &w->from, &w->to));
+    return NULL;
+}
+
+/* Between the host and all devices at a time; after what is queued there. */
 static tw_status transfer(const tw_spread *spread, const tw_image *image, bool up)
 {
+    way ways[TWI_MOST_DEVICES];
     TWI_TRY(check_host(spread, image));
     TWI_TRY(tw_spread_wait(spread));
     for (int i = 0; i < spread->count; i++) {
@@ -170,8 +186,11 @@ static tw_status transfer(const tw_spread *spread, const tw_image *image, bool u
         const tw_image own = own_rows(spread, b);
         tw_image rows;
         TWI_TRY(tw_image_view(image, 0, b->first, image->width, b->last - b->first, &rows));
-        TWI_TRY(tw_image_copy(b->context, up ? &rows : &own, up ? &own : &rows));
+        ways[i] = (way){.context = b->context, .from = up ? rows : own, .to = up ? own : rows};
     }
+    twi_run_threads(go, ways, sizeof *ways, spread->count);
+    for (int i = 0; i < spread->count; i++)
+        TWI_TRY(twi_pass_outcome(&ways[i].outcome, ways[i].context));
     return TW_OK;
 }
 

@@ -4,7 +4,6 @@
  * result, from those around them that all steps together reach.
  */
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "core/group.h"
@@ -119,8 +118,7 @@ typedef struct band {
     int64_t last;
     int64_t top; /* the source's row that is the images' first; with border wrap perhaps one before the image */
     tw_image images[3];
-    tw_status status;
-    char message[300]; /* messages belong to threads */
+    twi_outcome outcome;
 } band;
 
 /* Rows whose results the cut ends do not spoil lie so far from them. */
@@ -168,13 +166,13 @@ static tw_status begin(band *b)
     return send_rows(b);
 }
 
-static tw_status compute(band *b)
+static tw_status compute(const band *b)
 {
     return morph(b->context, &b->images[0], &b->images[1], b->task->morphology, b->task->params, b->task->iterations,
                  &b->images[2]);
 }
 
-static tw_status finish(band *b)
+static tw_status finish(const band *b)
 {
     const tw_image *made = &b->images[1];
     const tw_image *dst = b->task->dst;
@@ -185,57 +183,60 @@ static tw_status finish(band *b)
     return tw_image_copy(b->context, &from, &to);
 }
 
-static void note_status(band *b, tw_status status)
+static void *begin_in_thread(void *item)
 {
-    b->status = status;
-    if (status != TW_OK)
-        (void)snprintf(b->message, sizeof b->message, "%s", tw_error_message());
-}
-
-static void *begin_in_thread(void *argument)
-{
-    note_status(argument, begin(argument));
+    band *b = item;
+    twi_note_outcome(&b->outcome, begin(b));
     return NULL;
 }
 
-static void *compute_in_thread(void *argument)
+static void *compute_in_thread(void *item)
 {
-    note_status(argument, compute(argument));
+    band *b = item;
+    twi_note_outcome(&b->outcome, compute(b));
     return NULL;
 }
 
-static void *finish_in_thread(void *argument)
+static void *finish_in_thread(void *item)
 {
-    note_status(argument, finish(argument));
+    band *b = item;
+    twi_note_outcome(&b->outcome, finish(b));
     return NULL;
 }
 
-/* The first failure; devices that failed are left where the rest may go on. */
+/* A failure; devices that failed are left where the rest may go on. */
 static tw_status failure_of(const tw_context *context, const band *bands, int count)
 {
     tw_status status = TW_OK;
-    for (int i = count - 1; i >= 0; i--) {
-        const band *b = &bands[i];
-        if (b->status == TW_OK)
-            continue;
-        status = twi_is_failure_of_device(b->status)
-                     ? twi_fail(TW_ERROR_DEVICE, "%s device %d: %s", tw_backend_name(b->context->backend->id),
-                                b->context->device, b->message)
-                     : twi_fail(b->status, "%s", b->message);
-        b->context->lost = b->context->lost || (context->rest_goes_on && twi_is_failure_of_device(b->status));
+    for (int i = 0; i < count; i++) {
+        const tw_status own = twi_pass_outcome(&bands[i].outcome, bands[i].context);
+        status = own == TW_OK ? status : own;
+        bands[i].context->lost = bands[i].context->lost || (context->rest_goes_on && own == TW_ERROR_DEVICE);
     }
     return status;
 }
 
 /* In place, all rows are read before any is overwritten: so each step ends on all devices before the next begins. */
-static tw_status run_bands(const tw_context *context, band *bands, int count)
+static tw_status run_steps(const tw_context *context, band *bands, int count)
 {
     void *(*const steps[])(void *) = {begin_in_thread, compute_in_thread, finish_in_thread};
-    tw_status status = TW_OK;
-    for (size_t i = 0; i < sizeof steps / sizeof steps[0] && status == TW_OK; i++) {
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         twi_run_threads(steps[i], bands, sizeof *bands, count);
-        status = failure_of(context, bands, count);
+        TWI_TRY(failure_of(context, bands, count));
     }
+    return TW_OK;
+}
+
+static tw_status run_alone(band *b)
+{
+    TWI_TRY(begin(b));
+    TWI_TRY(compute(b));
+    return finish(b);
+}
+
+static tw_status run_bands(const tw_context *context, band *bands, int count)
+{
+    const tw_status status = context->other_count > 0 ? run_steps(context, bands, count) : run_alone(bands);
     for (int i = 0; i < count; i++)
         for (int image = 0; image < 3; image++)
             tw_image_free(bands[i].context, &bands[i].images[image]);
