@@ -187,7 +187,7 @@ enum {
     PLACES_LARGE_WIDTH = 256, /* a tile that is sorted in global memory */
     PLACES_LARGE_HEIGHT = 128,
     PLACES_LARGE_PIECE = 64,
-    PLACES_SIDE = 255
+    PLACES_SIDE = 254 /* at most, of what a tile reads that is sorted in shared memory */
 };
 
 /* How outputs are cut into tiles. */
@@ -232,10 +232,10 @@ static places places_of_size(const tw_problem *problem, const twi_cuda_places_ke
     const tw_window *window = &problem->window;
     const double room = TWI_CUDA_PLACES_ITEMS * size->threads;
     const double ideal = sqrt(room * (window->width + 7) / (window->height + 7));
-    int64_t across = twi_max_i64(twi_min_i64((int64_t)ideal, PLACES_SIDE - 1), window->width) / 2 * 2;
+    int64_t across = twi_max_i64(twi_min_i64((int64_t)ideal, PLACES_SIDE), window->width) / 2 * 2;
     places p = {.size = size, .nanoseconds = HUGE_VAL};
     p.width = (int32_t)twi_min_i64(across - window->width + 1, twi_max_i64(problem->width, 2));
-    if (p.width < 1)
+    if (p.width < 1 || across > PLACES_SIDE)
         return p;
     across = twi_round_up(p.width + window->width - 1, 2);
     p.height = (int32_t)twi_min_i64((int64_t)room / across, PLACES_SIDE) - window->height + 1;
@@ -252,16 +252,28 @@ static places places_of_size(const tw_problem *problem, const twi_cuda_places_ke
     return p;
 }
 
+static bool places_fit(const tw_context *context, const tw_problem *problem, const twi_cuda_places_kernel *size)
+{
+    return !context || places_shared(problem, size) <= twi_cuda_state_of(context)->shared_limit;
+}
+
+/* The fastest way; its width is 0 where there is none. */
 static places places_of(const tw_context *context, const tw_problem *problem)
 {
     const tw_window *window = &problem->window;
-    places best = {.width = PLACES_LARGE_WIDTH, .height = PLACES_LARGE_HEIGHT, .piece = PLACES_LARGE_PIECE};
-    best.nanoseconds = 0.2 + 0.005 * sqrt((double)window->width * window->height) * (problem->type == TW_F64 ? 1.3 : 1);
+    const double side = sqrt((double)window->width * window->height);
+    places best = {.nanoseconds = HUGE_VAL};
+    if (places_fit(context, problem, NULL))
+        best = (places){
+            .width = PLACES_LARGE_WIDTH,
+            .height = PLACES_LARGE_HEIGHT,
+            .piece = PLACES_LARGE_PIECE,
+            .nanoseconds = 0.2 + 0.005 * side * (problem->type == TW_F64 ? 1.3 : 1),
+        };
     for (int i = 0; i < TWI_CUDA_PLACES_SIZES; i++) {
         const twi_cuda_places_kernel *size = &twi_cuda_rank_places[i];
         const places p = places_of_size(problem, size);
-        if (p.nanoseconds < best.nanoseconds &&
-            (!context || places_shared(problem, size) <= twi_cuda_state_of(context)->shared_limit))
+        if (p.nanoseconds < best.nanoseconds && places_fit(context, problem, size))
             best = p;
     }
     return best;
@@ -271,8 +283,8 @@ static const char *refuses_places(const tw_context *context, const tw_problem *p
 {
     if (problem->footprint)
         return "it does whole windows only";
-    if (context && places_shared(problem, NULL) > twi_cuda_state_of(context)->shared_limit)
-        return "what it sorts at a time does not fit in the device's shared memory";
+    if (places_of(context, problem).width == 0)
+        return "what such windows read does not fit in the device's shared memory";
     return NULL;
 }
 
