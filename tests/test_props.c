@@ -324,7 +324,7 @@ static void what_kernels_single_out_is_right(void **state)
 }
 
 /* From 8 MiB on results go past the cache, in runs of aligned bytes, or by way of a copy where rows are not aligned. */
-static void large_results_are_those_of_small_steps(void **state)
+static void large_results_are_those_of_plain_code(void **state)
 {
     enum { WIDTH = 65 * 64, HEIGHT = 2051, LINE = 64 };
     static const int32_t mask[25] = {3, -1, 4, 1, -5, 9, 2, -6, 5, 3, 5, 8, 40, 7, 9, -3, 2, 3, 8, -4, 6, 2, -6, 4, 3};
@@ -367,7 +367,7 @@ int main(void)
         cmocka_unit_test(a_constant_image_stays_constant),  cmocka_unit_test(an_impulse_gives_the_window),
         cmocka_unit_test(place_and_threads_change_nothing), cmocka_unit_test(wrap_keeps_the_sum),
         cmocka_unit_test(wrap_commutes_with_a_shift),       cmocka_unit_test(a_column_is_a_row_turned),
-        cmocka_unit_test(what_kernels_single_out_is_right), cmocka_unit_test(large_results_are_those_of_small_steps),
+        cmocka_unit_test(what_kernels_single_out_is_right), cmocka_unit_test(large_results_are_those_of_plain_code),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

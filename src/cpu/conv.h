@@ -33,7 +33,6 @@ typedef enum twi_conv_level { TWI_CONV_C, TWI_CONV_AVX2, TWI_CONV_AVX512 } twi_c
 enum {
     TWI_CONV_BAND = 4,    /* output rows computed together: they share the loads of the lines */
     TWI_CONV_CHUNK = 512, /* elements of a row whose sums stay in the L1 cache */
-    TWI_CONV_RUN = 2048,  /* bytes of a row that are computed together where no sums are stored */
     TWI_CONV_TILE = 64    /* elements that a kernel computes at least, and the slack of every line */
 };
 

@@ -139,9 +139,8 @@ INLINE void five_band(const twi_conv_setup *setup, const band *b, twi_conv_divis
 {
     const scaler by = make_scaler(setup);
     const short_scaler short_by = make_short_scaler(&setup->scale.pairs);
-    burst out;
+    look_ahead(b, 0, 1, b->n);
     for (int64_t i = 0; i < b->n; i += PHASES * LANES) {
-        look_ahead(b, i, 1, VEC);
         vec sums[TWI_CONV_BAND][PHASES], shorts[TWI_CONV_BAND][2];
         five_fours(&setup->main, b->lines, b->x + i, sums);
         if (division == TWI_CONV_SHORT)
@@ -154,9 +153,8 @@ INLINE void five_band(const twi_conv_setup *setup, const band *b, twi_conv_divis
                                   ? pack_shorts(take_short(scale_short(shorts[r][0], &short_by, true), &short_by),
                                                 take_short(scale_short(shorts[r][1], &short_by, true), &short_by))
                                   : pack_bytes(sums[r], &by, division);
-            put_result(b, &out, r, i, five_order(bytes), stream);
+            v_put(b->to[r] + i, five_order(bytes), stream);
         }
-        leave(b, &out, i + VEC, stream);
     }
 }
 

@@ -289,24 +289,24 @@ static void find_ahead(const strip *s, int64_t quartet, band *b)
     }
 }
 
-/* Whether whole vectors of results fit where output rows y ... y + rows - 1 of the strip are. */
-static bool stores_vectors(const strip *s, int64_t y, int64_t rows)
+/* Whether vectors may be stored where output rows y ... y + rows - 1 of the strip are. */
+static bool takes_vectors(const strip *s, int64_t y, int64_t rows)
 {
     const tw_image *dst = &s->job->dst;
     const char *first = (const char *)dst->data + y * dst->pitch + s->first * (int64_t)tw_type_size(s->setup->out_type);
-    return rows == TWI_CONV_BAND && s->n % TWI_CONV_TILE == 0 &&
-           (!s->setup->stream || ((uintptr_t)first | (uintptr_t)dst->pitch) % TWI_LINE == 0);
+    return rows == TWI_CONV_BAND && (!s->setup->stream || ((uintptr_t)first | (uintptr_t)dst->pitch) % TWI_LINE == 0);
 }
 
-/* The chunk's results to output rows y ... y + rows - 1, directly or by way of the scratch. */
-static void store_band(const strip *s, band_function *compute, band *b, int64_t y, int64_t rows, bool direct)
+/* The chunk's results to output rows y ... y + rows - 1, by way of the scratch where whole vectors do not fit. */
+static void store_band(const strip *s, band_function *compute, band *b, int64_t y, int64_t rows)
 {
     const twi_conv_setup *setup = s->setup;
     const tw_image *dst = &s->job->dst;
     const int64_t size = (int64_t)tw_type_size(setup->out_type);
     char *first = (char *)dst->data + y * dst->pitch + (s->first + b->x) * size;
+    const bool direct = takes_vectors(s, y, rows) && b->n % TWI_CONV_TILE == 0;
     for (int r = 0; r < TWI_CONV_BAND; r++)
-        b->to[r] = direct ? first + r * dst->pitch : s->scratch + setup->sums_at + r * TWI_CONV_RUN;
+        b->to[r] = direct ? first + r * dst->pitch : s->scratch + setup->sums_at + r * TWI_CONV_CHUNK * size;
     b->stream = direct && setup->stream;
     compute(setup, b);
     for (int64_t r = 0; !direct && r < rows; r++)
@@ -325,15 +325,15 @@ static void finish_band(const strip *s, band *b, int64_t y, int64_t rows)
     char *sums = s->scratch + setup->sums_at;
     char *stage = s->scratch + setup->stage_at;
     band_function *compute = find_band(setup);
-    const bool direct = stores_vectors(s, y, rows);
     const bool row_in_loop = compute && setup->fixed; /* conv_fixed.tmpl.h and conv_sides.tmpl.h have the row pass */
-    const int64_t chunk = !compute ? TWI_CONV_CHUNK : direct && row_in_loop ? s->n : TWI_CONV_RUN / size;
+    const bool at_once = row_in_loop && takes_vectors(s, y, rows) && s->n % TWI_CONV_TILE == 0;
+    const int64_t chunk = at_once ? s->n : TWI_CONV_CHUNK;
     for (b->x = 0; b->x < s->n; b->x += chunk) {
         b->n = twi_min_i64(chunk, s->n - b->x);
         if (setup->separable && !row_in_loop)
             filter_rows(s, b->rows, b->newest, b->x, b->n);
         if (compute) {
-            store_band(s, compute, b, y, rows, direct);
+            store_band(s, compute, b, y, rows);
             continue;
         }
         look_ahead(b, 0, source_size, b->n * source_size);
