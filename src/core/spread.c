@@ -254,7 +254,8 @@ static tw_status make_figures(const tw_spread_plan *plan, const tw_plan_options 
         TWI_TRY(gather(context, part, &d->gathered));
     twi_out_shape(part, &width, &height);
     TWI_TRY(tw_image_create(context, width, height, part->channels, part->out_type, kind_on(context), &d->found));
-    TWI_TRY(tw_image_create(context, width, height, part->channels, part->out_type, TW_MEMORY_HOST, &d->records));
+    /* page-locked: one copy then brings all of their short rows */
+    TWI_TRY(tw_image_create(context, width, height, part->channels, part->out_type, TW_MEMORY_PINNED, &d->records));
     if (!plan->tally || !twi_looks_twice(&plan->problem))
         return TW_OK;
     tw_problem squares = *part;
