@@ -330,8 +330,6 @@ template <typename A> static __device__ __forceinline__ void keep_accounts(const
         const uint64_t word = place < words ? read_word(&scan.totals[place]) : 0;
         const int missing = __ffs((int)~__ballot_sync(~0u, word != 0)) - 1;
         const int count = missing < 0 ? 32 : missing;
-        if (count == 0)
-            continue;
         A before = 0;
         A total = 0;
         if (lane < count)
@@ -399,13 +397,6 @@ template <bool ALIGNED, typename T, typename O> struct span {
     }
 };
 
-/* What all lanes of a warp agree on, said so that the compiler knows it too: it need not make ready for shuffles among
-   some of them. */
-static __device__ __forceinline__ bool agreed(bool all)
-{
-    return __any_sync(~0u, all) != 0;
-}
-
 /* -1: the accounts. */
 static __device__ __forceinline__ int32_t take_ticket(const twi_cuda_scan &scan)
 {
@@ -435,10 +426,10 @@ __global__ void __launch_bounds__(32 * SPAN_WARPS) scan_chained(const twi_cuda_s
             keep_accounts<A>(scan, words);
         return;
     }
-    int32_t ticket = threadIdx.x == 0 ? take_ticket(scan) : 0; /* early: it takes a while */
     span_of(scan, next, words, quads, 1).bring();
-    for (int parity = 0; agreed(number < words || next < words); parity ^= 1) {
+    for (int parity = 0; number < words || next < words; parity ^= 1) {
         const int next_slot = (slot + 1) % STAGES;
+        const int32_t ticket = threadIdx.x == 0 ? take_ticket(scan) : 0;
         twi_four<T> values[TILES];
         await_quads();
         span_of(scan, next, words, quads, next_slot).take(values);
@@ -449,25 +440,23 @@ __global__ void __launch_bounds__(32 * SPAN_WARPS) scan_chained(const twi_cuda_s
             tickets[parity] = ticket;
         __syncthreads();
         const int32_t after = tickets[parity];
-        ticket = threadIdx.x == 0 ? take_ticket(scan) : 0;
         span_of(scan, after, words, quads, (slot + 2) % STAGES).bring();
-        if (agreed(warp == 0 && next < words)) {
+        if (warp == 0 && next < words) {
             const A total = sum_of_first(totals[next_slot], SPAN_WARPS);
             if (threadIdx.x == 0)
                 publish(&scan.totals[next], as_word(total));
         }
-        if (agreed(number < words)) {
+        if (number < words) {
             const span_of s(scan, number, words, quads, slot);
             uint64_t word = read_word(&scan.befores[number]);
             quad_sums<A> sums;
             A spans;
             s.take(values);
             scan_quads(values, sums);
-            const A x = sum_of_first(totals[slot], warp);
             while (word == 0)
                 word = read_word(&scan.befores[number]);
             from_word(word, &spans);
-            store_sums<ALIGNED>(s.l, s.first, sums, spans, x);
+            store_sums<ALIGNED>(s.l, s.first, sums, spans, sum_of_first(totals[slot], warp));
         }
         number = next;
         next = after;
