@@ -77,7 +77,7 @@ static const char *refuses_halving(const tw_context *context, const tw_problem *
 
 static double cost_halving(const tw_context *context, const tw_problem *problem)
 {
-    static const double nanoseconds[TWI_CUDA_HALVINGS] = {0.014, 0.023, 0.037};
+    static const double nanoseconds[TWI_CUDA_HALVINGS] = {0.017, 0.026, 0.044};
     const size_t size = tw_type_size(problem->type);
     (void)context;
     return 15000 + nanoseconds[(problem->window.width - 7) / 2] *
@@ -224,9 +224,16 @@ static int64_t places_items(const tw_problem *problem)
     return twi_round_up(width * height, TWI_CUDA_PLACES_ITEMS * TWI_CUDA_PLACES_THREADS);
 }
 
+/* Nanoseconds of steps along the order: from an output to the next the rank changes by about the root of a side of the
+   window's positions, between which lie others of the tile. */
+static double places_walk(const tw_window *window, double positions)
+{
+    const double side = window->width < window->height ? window->width : window->height;
+    return 0.0015 * sqrt(side) * positions / ((double)window->width * window->height);
+}
+
 /* What a tile's windows read is about as much wider than high as the window: so there are the most outputs of what is
-   sorted. Steps along the order: the rank changes by about the root of a side of the window's positions, between which
-   lie others of the tile. */
+   sorted. */
 static places places_of_size(const tw_problem *problem, const twi_cuda_places_kernel *size)
 {
     const tw_window *window = &problem->window;
@@ -243,12 +250,12 @@ static places places_of_size(const tw_problem *problem, const twi_cuda_places_ke
         return p;
     const int32_t pieces = size->threads > p.width ? size->threads / p.width : 1;
     p.piece = (int32_t)twi_max_i64(twi_divide_up(p.height, pieces), twi_divide_up(window->height, 8));
-    const double count = (double)window->width * window->height;
     const double sort = (0.0027 * log2(room) - 0.017) * (problem->type == TW_F64 ? 2 : 1);
     const double words = window->width / 2 + 1;
-    const double side = window->width < window->height ? window->width : window->height;
-    p.nanoseconds = 0.005 + sort * room / ((double)p.width * p.height) + 0.0015 * sqrt(side) * room / count +
-                    0.00033 * words * (2 + (double)window->height / p.piece);
+    const double jobs = (double)p.width * (double)twi_divide_up(p.height, p.piece);
+    const double idle = 1 + size->threads / (8 * jobs); /* few threads wait for shared memory together */
+    p.nanoseconds = 0.005 + sort * room / ((double)p.width * p.height) + places_walk(window, room) +
+                    0.00033 * words * (2 + (double)window->height / p.piece) * idle;
     return p;
 }
 
@@ -268,7 +275,8 @@ static places places_of(const tw_context *context, const tw_problem *problem)
             .width = PLACES_LARGE_WIDTH,
             .height = PLACES_LARGE_HEIGHT,
             .piece = PLACES_LARGE_PIECE,
-            .nanoseconds = 0.2 + 0.005 * side * (problem->type == TW_F64 ? 1.3 : 1),
+            .nanoseconds = 0.06 + 0.0035 * side * (problem->type == TW_F64 ? 1.3 : 1) +
+                           places_walk(window, (double)places_items(problem)),
         };
     for (int i = 0; i < TWI_CUDA_PLACES_SIZES; i++) {
         const twi_cuda_places_kernel *size = &twi_cuda_rank_places[i];

@@ -10,10 +10,6 @@
 
 enum { TILE_WIDTH = 4, TILE_HEIGHT = 2, ACROSS = TWI_CUDA_HALVING_ACROSS, DOWN = TWI_CUDA_HALVING_DOWN };
 
-/* A row in shared memory: every fourth pixel, then those beside them, and so on, so that neighbouring threads, whose
-   tiles begin four pixels apart, read neighbouring words. Three tiles more than a block has hold a window's reach. */
-enum { QUARTER = ACROSS + 3 * 4, ROW = TILE_WIDTH * QUARTER };
-
 /* What an instruction compares: one element's key, or two of which the second lies a block's rows below. */
 template <typename K> struct singles {
     enum { COUNT = 1 };
@@ -76,7 +72,7 @@ template <> struct lanes<int16_t> : pair_lanes<int16_t, 0x80008000u> {
 template <typename V, int SIDE> struct network;
 
 #define SLOTS(count) vector slots[count], best;
-#define TAKE(slot, x, y) slots[slot] = corner[ROW * (y) + QUARTER * ((x) % TILE_WIDTH) + channels * ((x) / TILE_WIDTH)];
+#define TAKE(slot, x, y) slots[slot] = corner[(y)*width + (x)*channels];
 #define EXCHANGE(a, b, low, high)                                                                                      \
     {                                                                                                                  \
         const vector first = slots[a], second = slots[b];                                                              \
@@ -89,21 +85,21 @@ template <typename V, int SIDE> struct network;
 
 template <typename V> struct network<V, 7> {
     typedef typename V::vector vector;
-    static __device__ __noinline__ void run(const vector *corner, int channels, vector *medians)
+    static __device__ __noinline__ void run(const vector *corner, int width, int channels, vector *medians)
     {
 #include "cuda/median_network_7.cuh"
     }
 };
 template <typename V> struct network<V, 9> {
     typedef typename V::vector vector;
-    static __device__ __noinline__ void run(const vector *corner, int channels, vector *medians)
+    static __device__ __noinline__ void run(const vector *corner, int width, int channels, vector *medians)
     {
 #include "cuda/median_network_9.cuh"
     }
 };
 template <typename V> struct network<V, 11> {
     typedef typename V::vector vector;
-    static __device__ __noinline__ void run(const vector *corner, int channels, vector *medians)
+    static __device__ __noinline__ void run(const vector *corner, int width, int channels, vector *medians)
     {
 #include "cuda/median_network_11.cuh"
     }
@@ -116,8 +112,8 @@ static __global__ void __launch_bounds__(ACROSS *DOWN) median_halving(const __gr
     typedef lanes<T> L;
     typedef typename L::vectors V;
     typedef typename V::vector vector;
-    enum { ROWS = TILE_HEIGHT * DOWN };
-    __shared__ vector near_by[(ROWS + SIDE - 1) * ROW];
+    enum { ROWS = TILE_HEIGHT * DOWN, MOST = 4 };
+    __shared__ vector near_by[(ROWS + SIDE - 1) * (TILE_WIDTH * ACROSS + MOST * (SIDE - 1))];
     const int channels = box.channels;
     const int pixels = ACROSS / channels * TILE_WIDTH;
     const int64_t left = (box.left / channels / pixels + blockIdx.x) * pixels;
@@ -128,21 +124,20 @@ static __global__ void __launch_bounds__(ACROSS *DOWN) median_halving(const __gr
     const int rows = ROWS * V::COUNT + SIDE - 1;
     const bool inside = x0 >= 0 && y0 >= 0 && x0 + pixels + SIDE - 1 <= box.width && y0 + rows <= box.height;
     const auto fill = [&](auto read) {
-        for (int y = (int)threadIdx.y; y < ROWS + SIDE - 1; y += DOWN)
-            for (int x = (int)threadIdx.x; x < width; x += ACROSS) {
-                const int pixel = (int)twi_pixel(x, channels);
-                const int channel = x - pixel * channels;
-                near_by[ROW * y + QUARTER * (pixel % TILE_WIDTH) + channels * (pixel / TILE_WIDTH) + channel] =
-                    L::of([&](int lane) { return read(pixel, y + lane * ROWS, channel); });
-            }
+        for (int at = (int)(threadIdx.y * ACROSS + threadIdx.x); at < width * (ROWS + SIDE - 1); at += ACROSS * DOWN) {
+            const int y = at / width;
+            const int x = at - y * width;
+            near_by[at] = L::of([&](int lane) { return read(x, y + lane * ROWS); });
+        }
     };
     if (inside) {
         const char *const corner = (const char *)(twi_row<T>(box, y0) + x0 * channels);
-        fill([&](int pixel, int y, int channel) {
-            return ((const T *)(corner + y * box.src_pitch))[pixel * channels + channel];
-        });
+        fill([&](int x, int y) { return ((const T *)(corner + y * box.src_pitch))[x]; });
     } else {
-        fill([&](int pixel, int y, int channel) { return twi_read<T>(box, x0 + pixel, y0 + y, channel); });
+        fill([&](int x, int y) {
+            const int pixel = (int)twi_pixel(x, channels);
+            return twi_read<T>(box, x0 + pixel, y0 + y, x - pixel * channels);
+        });
     }
     __syncthreads();
 
@@ -150,9 +145,9 @@ static __global__ void __launch_bounds__(ACROSS *DOWN) median_halving(const __gr
     const int channel = (int)threadIdx.x - tile * channels;
     if (tile * TILE_WIDTH >= pixels)
         return;
-    const vector *const corner = near_by + ROW * TILE_HEIGHT * threadIdx.y + threadIdx.x;
+    const vector *const corner = near_by + threadIdx.y * TILE_HEIGHT * width + tile * TILE_WIDTH * channels + channel;
     vector medians[TILE_WIDTH * TILE_HEIGHT];
-    network<V, SIDE>::run(corner, channels, medians);
+    network<V, SIDE>::run(corner, width, channels, medians);
 #pragma unroll
     for (int i = 0; i < TILE_WIDTH * TILE_HEIGHT; i++) {
         const int64_t column = left + tile * TILE_WIDTH + i % TILE_WIDTH;
