@@ -21,6 +21,7 @@ static tw_status read_limits(twi_cuda_state *state, int device)
     state->block_limit = properties.maxThreadsPerBlock;
     state->processors = properties.multiProcessorCount;
     state->capability = 10 * properties.major + properties.minor;
+    state->early = state->capability >= 90 && attributes.ptxVersion >= 90; /* older code does not wait */
     TWI_CUDA(cudaDeviceGetAttribute(&state->f64_ratio, cudaDevAttrSingleToDoublePrecisionPerfRatio, device));
     state->copy_pitch_limit = properties.memPitch;
     state->texture_alignment = properties.textureAlignment;

@@ -48,6 +48,7 @@ typedef struct twi_cuda_state {
     int block_limit;     /* threads of a block */
     int processors;      /* multiprocessors */
     int capability;      /* 90 for compute capability 9.0 */
+    bool early;          /* its kernels may begin before those ahead in the stream have ended (launch.c) */
     int f64_ratio;       /* how many times as many operations of f32 as of f64 it makes */
     size_t copy_pitch_limit;
     size_t texture_alignment;       /* of a texture's base address */
@@ -143,6 +144,10 @@ tw_status twi_cuda_launch(const void *kernel, const twi_cuda_shape *shape, void 
                           int64_t *left, int64_t *first, int64_t last, void *stream);
 
 /* The same for a kernel whose argument is a twi_cuda_box, over all elements of the box's rows. */
+/* The same for kernels that wait themselves for what the stream has before them (twi_await_stream()): where the device
+   can, it brings their blocks in place meanwhile. */
+tw_status twi_cuda_launch_early(const tw_plan *plan, const void *kernel, const twi_cuda_shape *shape, void *argument,
+                                int64_t columns, int64_t *left, int64_t *first, int64_t last, void *stream);
 tw_status twi_cuda_launch_box(const void *kernel, const twi_cuda_shape *shape, twi_cuda_box box, void *stream);
 
 /* Blocks that march down strips: how many a multiprocessor holds, their rows' unit and least number, and how many rows'

@@ -120,22 +120,42 @@ tw_status twi_cuda_load_kernel(const tw_plan *plan, const void *kernel, size_t s
     return twi_cuda_leave(before, load_kernel(plan, kernel, shared));
 }
 
-tw_status twi_cuda_launch(const void *kernel, const twi_cuda_shape *shape, void *argument, int64_t columns,
-                          int64_t *left, int64_t *first, int64_t last, void *stream)
+/* twi_cuda_launch(); `attribute`, if any, is that of each launch. */
+static tw_status launch_all(const void *kernel, const twi_cuda_shape *shape, void *argument, int64_t columns,
+                            int64_t *left, int64_t *first, int64_t last, void *stream, cudaLaunchAttribute *attribute)
 {
     const int64_t most_rows = most_blocks_y * shape->outputs_height;
     const int64_t most_columns = most_blocks_x * shape->outputs_width;
-    const dim3 block = {shape->block_width, shape->block_height, 1};
     void *arguments[] = {argument};
+    cudaLaunchConfig_t launch = {.blockDim = {shape->block_width, shape->block_height, 1},
+                                 .dynamicSmemBytes = shape->shared,
+                                 .stream = stream,
+                                 .attrs = attribute,
+                                 .numAttrs = attribute ? 1 : 0};
     for (; *first < last; *first += most_rows) {
         const int64_t down = twi_divide_up(twi_min_i64(last - *first, most_rows), shape->outputs_height);
         for (*left = 0; *left < columns; *left += most_columns) {
             const int64_t across = twi_divide_up(twi_min_i64(columns - *left, most_columns), shape->outputs_width);
-            const dim3 grid = {(unsigned)across, (unsigned)down, 1};
-            TWI_CUDA(cudaLaunchKernel(kernel, grid, block, arguments, shape->shared, stream));
+            launch.gridDim = (dim3){(unsigned)across, (unsigned)down, 1};
+            TWI_CUDA(cudaLaunchKernelExC(&launch, kernel, arguments));
         }
     }
     return TW_OK;
+}
+
+tw_status twi_cuda_launch(const void *kernel, const twi_cuda_shape *shape, void *argument, int64_t columns,
+                          int64_t *left, int64_t *first, int64_t last, void *stream)
+{
+    return launch_all(kernel, shape, argument, columns, left, first, last, stream, NULL);
+}
+
+tw_status twi_cuda_launch_early(const tw_plan *plan, const void *kernel, const twi_cuda_shape *shape, void *argument,
+                                int64_t columns, int64_t *left, int64_t *first, int64_t last, void *stream)
+{
+    cudaLaunchAttribute early = {.id = cudaLaunchAttributeProgrammaticStreamSerialization,
+                                 .val = {.programmaticStreamSerializationAllowed = 1}};
+    return launch_all(kernel, shape, argument, columns, left, first, last, stream,
+                      twi_cuda_state_of(plan->context)->early ? &early : NULL);
 }
 
 tw_status twi_cuda_launch_box(const void *kernel, const twi_cuda_shape *shape, twi_cuda_box box, void *stream)

@@ -1,5 +1,5 @@
 /*
- * reduce on CUDA, variant fast. A kernel looks at all pixels, and its last blocks put together what the others have
+ * reduce on CUDA, variant fast. A kernel looks at all pixels, and the last of its blocks put together what all have
  * made: one launch for most figures, another one for what needs the mean, and a third for the extremes of columns of
  * floats.
  */
@@ -32,9 +32,9 @@ static int needs(const tw_problem *problem)
 enum { EXTREMES = TWI_CUDA_LOWEST | TWI_CUDA_HIGHEST };
 
 /* The sets that there are kernels for. */
-static const int unit_sets[TWI_CUDA_SETS] = {TWI_CUDA_SUM, TWI_CUDA_LOWEST, TWI_CUDA_HIGHEST,
-                                             EXTREMES,     TWI_CUDA_COUNTS, TWI_CUDA_EVERYTHING};
-static const int column_sets[TWI_CUDA_COLUMN_SETS] = {TWI_CUDA_SUM, EXTREMES, TWI_CUDA_EVERYTHING};
+static const int all_sets[TWI_CUDA_SETS] = {TWI_CUDA_SUM, TWI_CUDA_LOWEST, TWI_CUDA_HIGHEST,
+                                            EXTREMES,     TWI_CUDA_COUNTS, TWI_CUDA_EVERYTHING};
+static const int few_sets[TWI_CUDA_FEW_SETS] = {TWI_CUDA_SUM, EXTREMES, TWI_CUDA_EVERYTHING};
 
 /* The first that has all of `set`; the last has everything. */
 static int find_set(const int *sets, int set)
@@ -57,7 +57,8 @@ typedef struct look {
     twi_cuda_reduce units; /* the argument of either kind of kernel, but for addresses */
     twi_cuda_columns columns;
     int64_t words_at[TWI_CUDA_REDUCE_LEVELS]; /* areas of units */
-    int64_t sums_at;                          /* and of columns */
+    int64_t begun_at[TWI_CUDA_REDUCE_LEVELS];
+    int64_t sums_at; /* and of columns */
     int64_t extremes_at;
     int64_t counts_at;
     int64_t arrived_at;
@@ -100,11 +101,10 @@ static bool is_narrow(const tw_problem *problem)
 static void add_levels(layout *l, look *k, int64_t count, int64_t sequences, int set)
 {
     const tw_problem *problem = &l->plan->problem;
-    const int spot = tw_type_size(problem->type) == 8 ? 2 : 1; /* words of an extreme and its place */
-    const int words = (set & TWI_CUDA_SUM ? 1 : 0) + (set & TWI_CUDA_LOWEST ? spot : 0) +
-                      (set & TWI_CUDA_HIGHEST ? spot : 0) + (set & TWI_CUDA_COUNTS ? 1 : 0);
+    const int words = (set & TWI_CUDA_SUM ? 1 : 0) + (set & TWI_CUDA_LOWEST ? 2 : 0) +
+                      (set & TWI_CUDA_HIGHEST ? 2 : 0) + (set & TWI_CUDA_COUNTS ? 1 : 0);
     twi_cuda_reduce *a = &k->units;
-    a->blocks = count * sequences;
+    a->shares = count;
     k->grid[0] = a->blocks;
     k->grid[1] = 1;
     for (;;) {
@@ -122,13 +122,14 @@ static void add_levels(layout *l, look *k, int64_t count, int64_t sequences, int
             .values = count * sequences,
         };
         k->words_at[a->levels] = twi_cuda_add_area(&l->areas, level->values, words * (int64_t)sizeof(uint64_t));
+        k->begun_at[a->levels] = twi_cuda_add_area(&l->areas, level->nodes * sequences, sizeof(uint32_t));
         k->grid[0] += level->nodes * sequences;
         count = level->nodes;
         a->levels++;
     }
 }
 
-/* Sums in the order of floats: units are rows, or leaves where rows are few and long. `which`: TWI_CUDA_LEAVES,
+/* Sums in the order of floats: pieces are rows, or leaves where rows are few and long. `which`: TWI_CUDA_LEAVES,
    TWI_CUDA_ALL_LEAVES or TWI_CUDA_SQUARES. */
 static void add_leaves(layout *l, int which, unsigned figures)
 {
@@ -143,42 +144,39 @@ static void add_leaves(layout *l, int which, unsigned figures)
     a->plane.height = problem->height;
     a->unit = rows ? problem->width : TWI_LEAF;
     a->units = rows ? 1 : leaves;
-    a->piece = TWI_LEAF;
-    a->pieces = rows ? leaves : 1;
+    a->pieces = a->units;
+    a->blocks = problem->channels *
+                (narrow ? twi_divide_up(problem->height, TWI_CUDA_NARROW_ROWS) : problem->height * a->units);
     add_levels(l, k, a->units, problem->height * problem->channels,
                which == TWI_CUDA_ALL_LEAVES ? TWI_CUDA_EVERYTHING : TWI_CUDA_SUM);
-    if (narrow) {
-        k->grid[0] -= a->blocks;
-        a->blocks = twi_divide_up(a->blocks, TWI_CUDA_NARROW_ROWS);
-        k->grid[0] += a->blocks;
-    }
 }
 
-/* Everything else, in any order: units are rows where records are and these are short, else some rounds of a block. */
+/* Everything else, in any order: as many blocks as are at work at a time, which take pieces in turn. */
 static void add_sweep(layout *l, int set, unsigned figures)
 {
     const tw_problem *problem = &l->plan->problem;
     const bool of_rows = problem->axis == TW_AXIS_X;
-    const int which = find_set(unit_sets, set);
+    const bool joined = l->joined && !of_rows;
+    const int64_t size = (int64_t)tw_type_size(problem->type);
+    const bool brief = of_rows && problem->width * size <= TWI_CUDA_SHORT_BYTES;
+    const int *const sets = brief ? few_sets : all_sets;
+    const int which = find_set(sets, set);
+    const int64_t sequences = problem->channels * (of_rows ? problem->height : 1);
     look *k = add_look(l, figures, false);
     twi_cuda_reduce *a = &k->units;
-    a->plane.width = l->joined && !of_rows ? problem->width * problem->height : problem->width;
-    a->plane.height = l->joined && !of_rows ? 1 : problem->height;
-    const int64_t pixels = TWI_CUDA_ROUND_BYTES / (int64_t)tw_type_size(problem->type);
-    const int64_t row_rounds = twi_divide_up(a->plane.width, pixels);
-    const int64_t wave = 8 * (int64_t)twi_cuda_state_of(l->plan->context)->processors; /* blocks at work at a time */
-    int64_t rounds = twi_min_i64(twi_divide_up(row_rounds * a->plane.height, wave), TWI_CUDA_SWEEP_ROUNDS);
-    if (of_rows && row_rounds <= TWI_CUDA_MOST_ROUNDS)
-        rounds = row_rounds;
-    k->kernel = twi_cuda_reduce_sweep[problem->type][which];
-    a->pieces = twi_max_i64(rounds, 1);
-    a->piece = pixels;
-    a->unit = a->pieces * pixels;
+    k->kernel = brief ? twi_cuda_reduce_short_rows[problem->type][which] : twi_cuda_reduce_sweep[problem->type][which];
+    a->plane.width = joined ? problem->width * problem->height : problem->width;
+    a->plane.height = joined ? 1 : problem->height;
+    a->unit = TWI_CUDA_ROUND_BYTES / size;
     a->units = twi_divide_up(a->plane.width, a->unit);
-    if (of_rows)
-        add_levels(l, k, a->units, problem->height * problem->channels, unit_sets[which]);
-    else
-        add_levels(l, k, a->units * a->plane.height, problem->channels, unit_sets[which]);
+    a->pieces = a->units * (of_rows ? 1 : a->plane.height);
+    const int64_t wave = twi_min_i64(8 * (int64_t)twi_cuda_state_of(l->plan->context)->processors, TWI_CUDA_SHARES);
+    const int64_t least = twi_divide_up(a->pieces, size == 2 ? TWI_CUDA_MOST_PIECES_16 : TWI_CUDA_MOST_PIECES);
+    const int64_t shares = twi_min_i64(twi_max_i64(wave / sequences, least), a->pieces);
+    a->blocks = shares * sequences;
+    add_levels(l, k, shares, sequences, sets[which]);
+    if (brief)
+        k->grid[0] = twi_divide_up(sequences, TWI_CUDA_SHORT_ROWS);
 }
 
 /* ---- Columns ------------------------------------------------------------------------------------------------ */
@@ -194,7 +192,7 @@ static void add_strips(layout *l, look *k, int64_t strips, int64_t parts)
 static void add_columns(layout *l, int set, unsigned figures)
 {
     const tw_problem *problem = &l->plan->problem;
-    const int which = find_set(column_sets, set);
+    const int which = find_set(few_sets, set);
     const int64_t size = (int64_t)tw_type_size(problem->type);
     const int64_t elements = problem->width * problem->channels;
     const int64_t strip = TWI_CUDA_STRIP * (l->joined && size < 4 ? 4 / size : 1);
@@ -207,11 +205,11 @@ static void add_columns(layout *l, int set, unsigned figures)
                                        TWI_CUDA_PART_ROWS / unit * unit);
     add_strips(l, k, strips, twi_divide_up(problem->height, k->columns.part_rows));
     const int64_t values = k->columns.parts * elements; /* fewer than pixels */
-    if (column_sets[which] & TWI_CUDA_SUM)
+    if (few_sets[which] & TWI_CUDA_SUM)
         k->sums_at = twi_cuda_add_area(&l->areas, values, sizeof(int64_t));
-    if (column_sets[which] & EXTREMES)
+    if (few_sets[which] & EXTREMES)
         k->extremes_at = twi_cuda_add_area(&l->areas, values, sizeof(twi_cuda_extremes));
-    if (column_sets[which] & TWI_CUDA_COUNTS)
+    if (few_sets[which] & TWI_CUDA_COUNTS)
         k->counts_at = twi_cuda_add_area(&l->areas, values, sizeof(uint64_t));
 }
 
@@ -313,9 +311,12 @@ static tw_status launch_units(const layout *l, look *k, const twi_job *job, cons
     a->plane.channels = job->src.channels;
     a->record = *record;
     a->middle = *middle;
-    for (int i = 0; i < a->levels; i++)
+    for (int i = 0; i < a->levels; i++) {
         a->level[i].words = twi_cuda_area(l->plan, k->words_at[i]);
-    return twi_cuda_launch(k->kernel, &shape, a, k->grid[0], &a->left, &a->first, k->grid[1], job->stream);
+        a->level[i].begun = twi_cuda_area(l->plan, k->begun_at[i]);
+    }
+    return twi_cuda_launch_early(l->plan, k->kernel, &shape, a, k->grid[0], &a->left, &a->first, k->grid[1],
+                                 job->stream);
 }
 
 static tw_status launch_columns(const layout *l, look *k, const twi_job *job, const twi_cuda_record *record,
@@ -330,7 +331,8 @@ static tw_status launch_columns(const layout *l, look *k, const twi_job *job, co
     a->extremes = twi_cuda_area(l->plan, k->extremes_at);
     a->counts = twi_cuda_area(l->plan, k->counts_at);
     a->arrived = twi_cuda_area(l->plan, k->arrived_at);
-    return twi_cuda_launch(k->kernel, &shape, a, k->grid[0], &a->left, &a->first, k->grid[1], job->stream);
+    return twi_cuda_launch_early(l->plan, k->kernel, &shape, a, k->grid[0], &a->left, &a->first, k->grid[1],
+                                 job->stream);
 }
 
 static tw_status run(const tw_plan *plan, const twi_job *job)

@@ -23,6 +23,14 @@ static __device__ __forceinline__ double twi_middle_of(const twi_cuda_middle &mi
     return middle.means ? middle.means[channel * r.records + record] : middle.about[channel];
 }
 
+/* Waits for what the stream had before: for kernels that twi_cuda_launch_early() starts. */
+static __device__ __forceinline__ void twi_await_stream()
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 /* ---- Folds ------------------------------------------------------------------------------------------- */
 
 template <typename A> static __device__ __forceinline__ A twi_shuffle_down(A value, int distance)
@@ -36,11 +44,12 @@ template <> __device__ __forceinline__ twi_i128 twi_shuffle_down(twi_i128 value,
     return (twi_i128)high << 64 | low;
 }
 
-/* Adds values that lie one a thread, thread t's the lane t. Thread 0 has the result. */
-template <typename A> static __device__ __forceinline__ A twi_fold_warp(A value)
+/* Adds values that lie one a thread, thread t's the lane t. Thread 0 has the result; of fewer than a warp's, the first
+   of as many. */
+template <int THREADS = TWI_WARP, typename A> static __device__ __forceinline__ A twi_fold_warp(A value)
 {
 #pragma unroll
-    for (int distance = TWI_WARP / 2; distance > 0; distance /= 2)
+    for (int distance = THREADS / 2; distance > 0; distance /= 2)
         value += twi_shuffle_down(value, distance);
     return value;
 }
@@ -105,19 +114,29 @@ template <> __device__ __forceinline__ int64_t twi_widen<double>(int64_t key)
 
 /* ---- Records ----------------------------------------------------------------------------------------- */
 
+/* Figures that are made of a set. */
+static __device__ __forceinline__ constexpr int twi_figures_of(int what)
+{
+    return (what & TWI_CUDA_SUM ? TWI_SUM | TWI_MEAN | TWI_VAR | TWI_STD | TWI_SQUARES : 0) |
+           (what & TWI_CUDA_LOWEST ? TWI_MIN | TWI_ARGMIN : 0) | (what & TWI_CUDA_HIGHEST ? TWI_MAX | TWI_ARGMAX : 0) |
+           (what & TWI_CUDA_COUNTS ? TWI_COUNT_NONZERO : 0);
+}
+
 /* Puts the figures of record (x, y) into place: those of `stats`, whose var is made from here on, and whose places are
-   found. */
+   found. WHAT: the set that they are made of. */
+template <int WHAT>
 static __device__ __forceinline__ void twi_put_record(const twi_cuda_record &r, twi_stats stats, int64_t x, int64_t y,
                                                       int64_t channel)
 {
+    const int figures = r.figures & twi_figures_of(WHAT);
     twi_stats *const place = (twi_stats *)((char *)r.dst + y * r.dst_pitch) + x * r.channels + channel;
-    if (r.means || r.figures & TWI_MEAN)
+    if (WHAT & TWI_CUDA_SUM && (r.means || figures & TWI_MEAN))
         stats.mean = stats.sum / r.count;
-    if (r.figures & (TWI_VAR | TWI_STD)) /* else it stays the sum of squares, if anything */
+    if (figures & (TWI_VAR | TWI_STD)) /* else it stays the sum of squares, if anything */
         stats.var = stats.var / r.count;
-    if (r.means)
+    if (WHAT & TWI_CUDA_SUM && r.means)
         r.means[channel * r.records + x + y] = stats.mean;
-    twi_stats_finish(r.figures, &stats);
+    twi_stats_finish(figures, &stats);
     if (r.add) { /* what is not asked for is 0, here and there */
         const uint64_t *const ours = (const uint64_t *)&stats;
         uint64_t *const all = (uint64_t *)place;

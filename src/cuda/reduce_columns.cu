@@ -34,9 +34,9 @@ template <typename T, int PER> struct elements {
     __device__ __forceinline__ void load(const char *at)
     {
         if (PER > 1)
-            word = __ldg((const uint32_t *)at);
+            word = *(const uint32_t *)at;
         else
-            of[0] = __ldg((const T *)at);
+            of[0] = *(const T *)at;
     }
 };
 
@@ -199,8 +199,7 @@ static __device__ __forceinline__ int64_t find_row(const twi_cuda_columns &a, in
     int first = CHUNK;
 #pragma unroll
     for (int i = CHUNK - 1; i >= 0; i--)
-        if (top + i < a.plane.height &&
-            twi_widen<T>(twi_keys<T>::of(__ldg((const T *)(at + i * a.plane.pitch)))) == key)
+        if (top + i < a.plane.height && twi_widen<T>(twi_keys<T>::of(*(const T *)(at + i * a.plane.pitch))) == key)
             first = i;
     return top + first;
 }
@@ -223,12 +222,13 @@ static __device__ __forceinline__ void make_record(const twi_cuda_columns &a, co
         if (a.record.figures & TWI_ARGMAX)
             stats.argmax_y = find_row<T>(a, element, c.extremes.highest_at, c.extremes.highest);
     }
-    twi_put_record(a.record, stats, x, 0, element - x * a.plane.channels);
+    twi_put_record<WHAT>(a.record, stats, x, 0, element - x * a.plane.channels);
 }
 
 template <typename T, int PER, int WHAT>
 static __global__ void __launch_bounds__(TWI_CUDA_COLUMN_THREADS, 2) columns(const __grid_constant__ twi_cuda_columns a)
 {
+    twi_await_stream();
     const int64_t all_elements = a.plane.width * a.plane.channels;
     const int64_t strip = a.left + blockIdx.x;
     const int64_t left = strip * (STRIP * PER);
@@ -292,10 +292,10 @@ static __device__ __forceinline__ double sum_lane(const char *at, int64_t pitch,
         if (bottom - top >= TWI_GROUP) {
 #pragma unroll
             for (int y = 0; y < TWI_GROUP; y++)
-                group += twi_term<SQUARES>((double)__ldg((const T *)(rows + y * pitch)), mean);
+                group += twi_term<SQUARES>((double)*(const T *)(rows + y * pitch), mean);
         } else {
             for (int y = 0; y < (int)(bottom - top); y++)
-                group += twi_term<SQUARES>((double)__ldg((const T *)(rows + y * pitch)), mean);
+                group += twi_term<SQUARES>((double)*(const T *)(rows + y * pitch), mean);
         }
         lane += group;
     }
@@ -308,6 +308,7 @@ static __global__ void __launch_bounds__(TWI_CUDA_COLUMN_THREADS, 2) lanes(const
 {
     __shared__ double shared[TWI_LANES][STRIP];
     const int warp = (int)threadIdx.y;
+    twi_await_stream();
     const int64_t all_elements = a.plane.width * a.plane.channels;
     const int64_t strip = a.left + blockIdx.x;
     const int64_t element = strip * STRIP + threadIdx.x;
@@ -364,7 +365,7 @@ static __global__ void __launch_bounds__(TWI_CUDA_COLUMN_THREADS, 2) lanes(const
         stats.var = shared[0][threadIdx.x];
     else
         stats.sum = shared[0][threadIdx.x];
-    twi_put_record(a.record, stats, x, 0, channel);
+    twi_put_record<TWI_CUDA_SUM>(a.record, stats, x, 0, channel);
 }
 
 #define EXTREMES (TWI_CUDA_LOWEST | TWI_CUDA_HIGHEST)
@@ -383,6 +384,6 @@ static __global__ void __launch_bounds__(TWI_CUDA_COLUMN_THREADS, 2) lanes(const
     {                                                                                                                  \
         (const void *)lanes<T, false>, (const void *)lanes<T, true>                                                    \
     }
-const void *const twi_cuda_reduce_columns[2][6][TWI_CUDA_COLUMN_SETS] = {TYPES(1, 1), TYPES(4, 2)};
+const void *const twi_cuda_reduce_columns[2][6][TWI_CUDA_FEW_SETS] = {TYPES(1, 1), TYPES(4, 2)};
 const void *const twi_cuda_reduce_lanes[6][2] = {LANES(uint8_t), LANES(uint16_t), LANES(int16_t),
                                                  LANES(int32_t), LANES(float),    LANES(double)};

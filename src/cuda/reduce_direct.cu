@@ -104,7 +104,7 @@ template <typename A> static __global__ void make_records(const __grid_constant_
         return;
     const A sum = ((const A *)a.sums)[channel];
     twi_put_sum(&stats, sum);
-    twi_put_record(a.record, stats, 0, 0, channel);
+    twi_put_record<TWI_CUDA_SUM>(a.record, stats, 0, 0, channel);
 }
 
 #define PIXELS(FOLD)                                                                                                   \

@@ -10,8 +10,8 @@ extern "C" {
 
 /* What a kernel makes of the pixels that it looks at: a set. */
 enum { TWI_CUDA_SUM = 1, TWI_CUDA_LOWEST = 2, TWI_CUDA_HIGHEST = 4, TWI_CUDA_COUNTS = 8, TWI_CUDA_EVERYTHING = 15 };
-/* The sets that there are kernels for: one thing, both extremes, everything. */
-enum { TWI_CUDA_SETS = 6 };
+/* The sets that there are kernels for: one thing, both extremes, everything; or sums, both extremes, everything. */
+enum { TWI_CUDA_SETS = 6, TWI_CUDA_FEW_SETS = 3 };
 
 /* The pixels, as a plane of which all channels are looked at. */
 typedef struct twi_cuda_plane {
@@ -52,10 +52,11 @@ typedef struct twi_cuda_middle {
 } twi_cuda_middle;
 
 /*
- * reduce_sweep.cu, reduce_leaf.cu: rows, and the whole image. A block of TWI_LANES threads looks at a unit: pixels side
- * by side, of one channel. What units make are values of sequences, [channel][row][unit]. A sequence is cut into nodes
- * of TWI_LEAF values, which are values of the next level's sequences, until those have one. Blocks behind those of the
- * units make nodes: they wait for the values, so that the whole tree is one launch.
+ * reduce_sweep.cu, reduce_leaf.cu: rows, and the whole image. A row, of one channel, is cut into pieces, and a block of
+ * TWI_LANES threads makes a value of its pieces. Values are sequences, and a sequence is cut into nodes of TWI_LEAF
+ * values, which are values of the next level's sequences, until those have one. For each node there is one more block,
+ * behind all others. Of it and the makers of the node's values, who is the last to begin makes the node and waits for
+ * the values, so that the whole tree is one launch and no block waits for one that has not begun.
  */
 enum { TWI_CUDA_REDUCE_LEVELS = 10 /* of widths, then of heights, below 2^60 */ };
 typedef struct twi_cuda_level {
@@ -64,15 +65,16 @@ typedef struct twi_cuda_level {
     int64_t sequences;
     int64_t values;  /* of all sequences */
     uint64_t *words; /* [word][value]: 0 between launches */
+    uint32_t *begun; /* [sequence][node]: how many have begun, as above; 0 between launches */
 } twi_cuda_level;
 
 typedef struct twi_cuda_reduce {
     twi_cuda_plane plane;
-    int64_t unit;   /* pixels */
-    int64_t units;  /* of a row */
-    int64_t piece;  /* pixels, in which the place of an extreme is looked for in the end */
-    int64_t pieces; /* of a unit */
-    int64_t blocks; /* that have units */
+    int64_t unit;   /* pixels of a piece */
+    int64_t units;  /* pieces of a row */
+    int64_t pieces; /* of a sequence of the first level */
+    int64_t shares; /* its values: one has every so manieth piece */
+    int64_t blocks; /* that have pieces */
     twi_cuda_middle middle;
     twi_cuda_record record;
     twi_cuda_level level[TWI_CUDA_REDUCE_LEVELS];
@@ -81,10 +83,15 @@ typedef struct twi_cuda_reduce {
     int64_t first;
 } twi_cuda_reduce;
 
-/* Everything but the sums of floats. Rounds: how often the threads of a block load; of rows that are records, at most,
-   and else. */
-enum { TWI_CUDA_ROUND_BYTES = 16384, TWI_CUDA_MOST_ROUNDS = 4, TWI_CUDA_SWEEP_ROUNDS = 4 };
+/* Everything but the sums of floats. A block loads a piece at once. Of more pieces than the most, of 16 bits or else,
+   a thread's sums and numbers of elements might not fit into 32 bits. */
+enum { TWI_CUDA_ROUND_BYTES = 16384, TWI_CUDA_MOST_PIECES = 100000, TWI_CUDA_MOST_PIECES_16 = 1000 };
+/* Shares of a sequence, which a node's threads read at once. */
+enum { TWI_CUDA_SHARES = 1024 };
 extern const void *const twi_cuda_reduce_sweep[6][TWI_CUDA_SETS];
+/* The same of rows that are records, of at most so many bytes: a block has several. */
+enum { TWI_CUDA_SHORT_ROWS = 8, TWI_CUDA_SHORT_BYTES = 1024 };
+extern const void *const twi_cuda_reduce_short_rows[6][TWI_CUDA_FEW_SETS];
 /* f64 sums by core/exact.h, alone, with everything else, or of squared differences; units are a leaf, or rows of at
    most TWI_CUDA_ROW_LEAVES. The narrow kernels make TWI_CUDA_NARROW_ROWS rows of at most TWI_CUDA_NARROW_WIDTH a block.
  */
@@ -122,9 +129,8 @@ typedef struct twi_cuda_columns {
     int64_t left;      /* where the grid starts: strip, part */
     int64_t first;
 } twi_cuda_columns;
-/* The sets are sums, both extremes, everything; with a column a thread, or a word of them where rows begin at words. */
-enum { TWI_CUDA_COLUMN_SETS = 3 };
-extern const void *const twi_cuda_reduce_columns[2][6][TWI_CUDA_COLUMN_SETS];
+/* With a column a thread, or a word of them where rows begin at words. */
+extern const void *const twi_cuda_reduce_columns[2][6][TWI_CUDA_FEW_SETS];
 extern const void *const twi_cuda_reduce_lanes[6][2]; /* sums of floats, squared differences */
 
 /* reduce_direct.cu: the variants to learn from. A block of TWI_LANES threads makes the sum of a leaf, a thread a lane,

@@ -1,6 +1,6 @@
 /*
  * What a thread makes of the pixels that it sees: sums of integers, extremes, counts. Pixels come one by one or 16
- * bytes at a time; of 8 and 16 bits, several are in a word. A thread sees fewer than 2^15 bytes.
+ * bytes at a time; of 8 and 16 bits, several are in a word. Of a thread's pieces (reduce_kernels.h), 32 bits count all.
  */
 #ifndef TWI_REDUCE_TALLY_CUH
 #define TWI_REDUCE_TALLY_CUH
@@ -94,7 +94,7 @@ template <> struct twi_adder<int16_t> {
 /* ---- Extremes ------------------------------------------------------------------------------------------ */
 
 /* The lowest or highest element; before any has come, one that no other is worse than. Of words, key_of() is that of
-   the elements in one place. */
+   the elements in one place. rank() is for twi_raise(): the key, or what is compared in less time. */
 template <typename T, bool HIGH> struct twi_bound {
     typedef typename twi_keys<T>::Key Key;
     Key best = HIGH ? twi_keys<T>::lowest : twi_keys<T>::highest;
@@ -112,6 +112,10 @@ template <typename T, bool HIGH> struct twi_bound {
     __device__ __forceinline__ Key key() const
     {
         return best;
+    }
+    __device__ __forceinline__ Key rank() const
+    {
+        return key();
     }
     __device__ __forceinline__ Key key_of(int place) const
     {
@@ -145,6 +149,10 @@ template <bool HIGH> struct twi_bound<uint8_t, HIGH> {
         const uint32_t both = upper >> 8 & 0x00ff00ffu;
         const uint32_t best = HIGH ? __vmaxu2(both, lower) : __vminu2(both, lower);
         return (Key)(HIGH ? max(best & 0xffffu, best >> 16) : min(best & 0xffffu, best >> 16));
+    }
+    __device__ __forceinline__ Key rank() const
+    {
+        return key();
     }
     __device__ __forceinline__ Key key_of(int place) const
     {
@@ -183,6 +191,10 @@ template <typename T, bool HIGH> struct twi_bound_of_halves {
         const T high = (T)(best >> 16);
         return (HIGH ? high > low : high < low) ? high : low;
     }
+    __device__ __forceinline__ Key rank() const
+    {
+        return key();
+    }
     __device__ __forceinline__ Key key_of(int place) const
     {
         return (Key)(best >> 16 * place);
@@ -199,6 +211,22 @@ static __device__ __forceinline__ float twi_float_of(uint32_t bits)
 }
 
 /* The hardware's order is the definition's: -0 below +0; the lowest passes NaN over, the highest keeps it. */
+template <bool HIGH> static __device__ __forceinline__ float twi_better_float(float a, float b)
+{
+#if __CUDA_ARCH__ >= 800
+    float better;
+    if (HIGH)
+        asm("max.NaN.f32 %0, %1, %2;" : "=f"(better) : "f"(a), "f"(b));
+    else
+        asm("min.f32 %0, %1, %2;" : "=f"(better) : "f"(a), "f"(b));
+    return better;
+#else
+    const int32_t key_a = twi_keys<float>::of(a);
+    const int32_t key_b = twi_keys<float>::of(b);
+    return (HIGH ? key_b > key_a : key_b < key_a) ? b : a;
+#endif
+}
+
 template <bool HIGH> struct twi_bound<float, HIGH> {
     typedef int32_t Key;
     float best;
@@ -207,15 +235,7 @@ template <bool HIGH> struct twi_bound<float, HIGH> {
     }
     __device__ __forceinline__ void take(float element)
     {
-#if __CUDA_ARCH__ >= 800
-        if (HIGH)
-            asm("max.NaN.f32 %0, %0, %1;" : "+f"(best) : "f"(element));
-        else
-            asm("min.f32 %0, %0, %1;" : "+f"(best) : "f"(element));
-#else
-        const Key key = twi_keys<float>::of(element);
-        best = (HIGH ? key > this->key() : key < this->key()) ? element : best;
-#endif
+        best = twi_better_float<HIGH>(best, element);
     }
     __device__ __forceinline__ void take(const twi_sixteen<float> &v)
     {
@@ -226,6 +246,10 @@ template <bool HIGH> struct twi_bound<float, HIGH> {
     __device__ __forceinline__ Key key() const
     {
         return twi_keys<float>::of(best);
+    }
+    __device__ __forceinline__ float rank() const
+    {
+        return best;
     }
     __device__ __forceinline__ Key key_of(int place) const
     {
@@ -272,64 +296,119 @@ template <> struct twi_counter<uint8_t> {
     }
 };
 
+/* ---- Extremes and where they are ------------------------------------------------------------------------- */
+
+/* Whether the other one is better than the best, which it then becomes. */
+template <bool HIGH, typename Key> static __device__ __forceinline__ bool twi_raise(Key *best, Key other)
+{
+    const bool better = HIGH ? other > *best : other < *best;
+    *best = better ? other : *best;
+    return better;
+}
+template <bool HIGH> static __device__ __forceinline__ bool twi_raise(float *best, float other)
+{
+    const uint32_t before = __float_as_uint(*best);
+    *best = twi_better_float<HIGH>(*best, other);
+    return __float_as_uint(*best) != before;
+}
+
+static __device__ __forceinline__ float twi_rank(float element)
+{
+    return element;
+}
+static __device__ __forceinline__ int64_t twi_rank(double element)
+{
+    return twi_keys<double>::of(element);
+}
+template <typename T> static __device__ __forceinline__ T twi_rank(T element)
+{
+    return element;
+}
+
+static __device__ __forceinline__ int32_t twi_key_of_rank(float rank)
+{
+    return twi_keys<float>::of(rank);
+}
+template <typename Key> static __device__ __forceinline__ Key twi_key_of_rank(Key key)
+{
+    return key;
+}
+
+/* The lowest or highest of what a thread sees in ascending order, the first of several. */
+template <typename T, bool HIGH> struct twi_best {
+    decltype(twi_bound<T, HIGH>().rank()) rank = twi_bound<T, HIGH>().rank();
+    int at = -1;         /* number of the element, or of the first of those with which it came; -1: none has come */
+    twi_sixteen<T> with; /* the last that came so: the place among them is looked for in the end */
+
+    __device__ __forceinline__ twi_best()
+    {
+#pragma unroll
+        for (int i = 0; i < with.count; i++) /* worse than whatever comes alone */
+            with.of[i] = twi_keys<T>::back(HIGH ? twi_keys<T>::lowest : twi_keys<T>::highest);
+    }
+    __device__ __forceinline__ void take(T element, int number)
+    {
+        if (twi_raise<HIGH>(&rank, twi_rank(element)) || at < 0)
+            at = number;
+    }
+    __device__ __forceinline__ void take(const twi_sixteen<T> &v, int number)
+    {
+        twi_bound<T, HIGH> bound;
+        bound.take(v);
+        if (twi_raise<HIGH>(&rank, bound.rank()) || at < 0) {
+            at = number;
+            with = v;
+        }
+    }
+    __device__ __forceinline__ typename twi_keys<T>::Key key() const
+    {
+        return twi_key_of_rank(rank);
+    }
+    __device__ __forceinline__ int number() const
+    {
+        int place = 0;
+#pragma unroll
+        for (int i = with.count - 1; i >= 0; i--)
+            place = twi_keys<T>::of(with.of[i]) == key() ? i : place;
+        return at + place;
+    }
+};
+
 /* ---- All of a set -------------------------------------------------------------------------------------- */
 
-/* Pieces are what extremes are found in first; `close` ends one. */
+/* For `twi_visit`: takes an element, or 16 bytes of them, of that number. */
 template <typename T, int WHAT> struct twi_tally {
-    typedef typename twi_keys<T>::Key Key;
     twi_adder<T> adder;
+    twi_best<T, false> lowest;
+    twi_best<T, true> highest;
     twi_counter<T> counter;
-    twi_bound<T, false> lowest; /* of the piece */
-    twi_bound<T, true> highest;
-    Key low = twi_bound<T, false>().key(); /* of all, and the first piece that has it */
-    Key high = twi_bound<T, true>().key();
-    int low_at = 0;
-    int high_at = 0;
 
-    /* An element, or 16 bytes of them. */
-    template <typename V> __device__ __forceinline__ void take(const V &pixels)
+    template <typename V> __device__ __forceinline__ void operator()(const V &pixels, int number)
     {
         if (WHAT & TWI_CUDA_SUM)
             adder.take(pixels);
         if (WHAT & TWI_CUDA_LOWEST)
-            lowest.take(pixels);
+            lowest.take(pixels, number);
         if (WHAT & TWI_CUDA_HIGHEST)
-            highest.take(pixels);
+            highest.take(pixels, number);
         if (WHAT & TWI_CUDA_COUNTS)
             counter.take(pixels);
     }
-    /* For `twi_visit`. */
-    template <typename V> __device__ __forceinline__ void operator()(const V &pixels, int at)
-    {
-        (void)at;
-        take(pixels);
-    }
-    __device__ __forceinline__ void close(int piece)
-    {
-        if (WHAT & TWI_CUDA_LOWEST && lowest.key() < low) {
-            low = lowest.key();
-            low_at = piece;
-        }
-        if (WHAT & TWI_CUDA_HIGHEST && highest.key() > high) {
-            high = highest.key();
-            high_at = piece;
-        }
-        lowest = twi_bound<T, false>();
-        highest = twi_bound<T, true>();
-    }
 };
 
-/* Shows a block of TWI_LANES threads the n elements from `at` on, `step` apart, each to one of the threads: to `see`
-   with its number, or as 16 bytes with that of the first. */
-template <typename T, typename F> static __device__ __forceinline__ void twi_visit(const T *at, int n, int step, F &see)
+/* Shows THREADS threads side by side, 16 or more, n elements, `step` apart, each to one of the threads and to each in
+   ascending order: to `see` with its number, or as 16 bytes with that of the first. The one at `at` has the number
+   `number`. Memory that is read once is the first to leave the caches: what blocks tell each other stays. */
+template <int THREADS, typename T, typename F>
+static __device__ __forceinline__ void twi_visit(const T *at, int n, int step, int number, F &see)
 {
-    enum { DEPTH = TWI_CUDA_ROUND_BYTES / (TWI_LANES * 16) /* loads under way */ };
+    enum { DEPTH = THREADS == TWI_LANES ? TWI_CUDA_ROUND_BYTES / (TWI_LANES * 16) : 2 /* loads under way */ };
     constexpr int count = twi_sixteen<T>::count;
-    const int thread = (int)threadIdx.x;
+    const int thread = (int)threadIdx.x % THREADS;
     if (step > 1) {
 #pragma unroll 4
-        for (int i = thread; i < n; i += TWI_LANES)
-            see(at[(int64_t)i * step], i);
+        for (int i = thread; i < n; i += THREADS)
+            see(at[(int64_t)i * step], number + i); /* channels share memory, and caches */
         return;
     }
     const int skipped = (int)(-(uintptr_t)at % 16 / sizeof(T)); /* up to a multiple of 16 bytes */
@@ -337,25 +416,26 @@ template <typename T, typename F> static __device__ __forceinline__ void twi_vis
     const int vectors = (n - before) / count;
     const uint4 *const from = (const uint4 *)(at + before);
     int i = thread;
-    for (; i + (DEPTH - 1) * TWI_LANES < vectors; i += DEPTH * TWI_LANES) {
+    if (thread < before)
+        see(__ldcs(at + thread), number + thread);
+    number += before;
+    for (; i + (DEPTH - 1) * THREADS < vectors; i += DEPTH * THREADS) {
         twi_sixteen<T> v[DEPTH];
 #pragma unroll
         for (int k = 0; k < DEPTH; k++)
-            v[k].words = __ldg(from + i + k * TWI_LANES);
+            v[k].words = __ldcs(from + i + k * THREADS);
 #pragma unroll
         for (int k = 0; k < DEPTH; k++)
-            see(v[k], before + (i + k * TWI_LANES) * count);
+            see(v[k], number + (i + k * THREADS) * count);
     }
-    for (; i < vectors; i += TWI_LANES) {
+    for (; i < vectors; i += THREADS) {
         twi_sixteen<T> v;
-        v.words = __ldg(from + i);
-        see(v, before + i * count);
+        v.words = __ldcs(from + i);
+        see(v, number + i * count);
     }
-    const int rest = before + vectors * count + thread;
-    if (thread < before)
-        see(at[thread], thread);
-    if (rest < n)
-        see(at[rest], rest);
+    const int rest = vectors * count + thread;
+    if (before + rest < n)
+        see(__ldcs(at + before + rest), number + rest);
 }
 
 #endif
