@@ -170,9 +170,17 @@ tw_status twi_cuda_reserve(tw_plan *plan)
         !device_bytes(row_in, problem->height, &bytes_in) || !device_bytes(row_out, height, &bytes_out))
         return twi_fail(TW_ERROR_LIMIT, "an image of %lldx%lld pixels cannot be counted in bytes",
                         (long long)problem->width, (long long)problem->height);
-    TWI_TRY(grow_device(plan->context, &state->device_src, &state->device_src_bytes, (size_t)bytes_in));
-    TWI_TRY(grow_device(plan->context, &state->device_dst, &state->device_dst_bytes, (size_t)bytes_out));
-    return reserve_rings(state, (size_t)twi_max_i64(ring_bytes(row_in, problem->height), ring_bytes(row_out, height)));
+    tw_status status = grow_device(plan->context, &state->device_src, &state->device_src_bytes, (size_t)bytes_in);
+    if (status == TW_OK)
+        status = grow_device(plan->context, &state->device_dst, &state->device_dst_bytes, (size_t)bytes_out);
+    if (status == TW_OK)
+        status =
+            reserve_rings(state, (size_t)twi_max_i64(ring_bytes(row_in, problem->height), ring_bytes(row_out, height)));
+    if (status != TW_OK) { /* the caller may try again with less */
+        free_device(plan->context, &state->device_src, &state->device_src_bytes);
+        free_device(plan->context, &state->device_dst, &state->device_dst_bytes);
+    }
+    return status;
 }
 
 void twi_cuda_free_transfer(tw_context *context)
