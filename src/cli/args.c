@@ -61,10 +61,28 @@ const char *twi_near(const char *word, const char *(*name)(size_t index, const v
     return best;
 }
 
+/* What other software calls a command: too many letters away for twi_near(), or near to another. */
+static const struct {
+    const char *theirs, *ours;
+} synonyms[] = {
+    {"erode", "min"},    {"erosion", "min"},      {"minimum", "min"},   {"dilate", "max"},
+    {"dilation", "max"}, {"maximum", "max"},      {"blur", "box"},      {"mean", "box"},
+    {"uniform", "box"},  {"filter", "correlate"}, {"conv", "convolve"}, {"percentile", "rank"},
+    {"opening", "open"}, {"closing", "close"},    {"cumsum", "scan"},   {"histogram", "stats --histogram"},
+};
+
 static const char *command_name(size_t index, const void *data)
 {
     (void)data;
     return index < TWI_COMMAND_COUNT ? twi_commands[index].name : NULL;
+}
+
+const char *twi_command_meant(const char *word)
+{
+    for (size_t i = 0; i < sizeof synonyms / sizeof synonyms[0]; i++)
+        if (strcmp(synonyms[i].theirs, word) == 0)
+            return synonyms[i].ours;
+    return twi_near(word, command_name, NULL);
 }
 
 static twi_command_id id_of(const twi_command *command)
@@ -96,9 +114,9 @@ static twi_exit choose_command(twi_args *args, const char *word)
     args->command = twi_find_command(word);
     if (args->command)
         return TWI_EXIT_DONE;
-    const char *near = twi_near(word, command_name, NULL);
-    if (near)
-        return wrong(args, "unknown command '%s': did you mean '%s'?", word, near);
+    const char *meant = twi_command_meant(word);
+    if (meant)
+        return wrong(args, "unknown command '%s': did you mean '%s'?", word, meant);
     return wrong(args, "unknown command '%s': see 'tilewise help'", word);
 }
 

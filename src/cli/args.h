@@ -184,6 +184,9 @@ const char *twi_figure_name(int index);
 /* The command of that name, NULL if there is none. */
 const twi_command *twi_find_command(const char *name);
 
+/* What a word that is no command may have been meant for, by its letters or in other software; NULL if nothing. */
+const char *twi_command_meant(const char *word);
+
 /* The entry nearest to a mistyped word, NULL if none is near. `name(i)` gives word i, NULL ends the list. */
 const char *twi_near(const char *word, const char *(*name)(size_t index, const void *data), const void *data);
 

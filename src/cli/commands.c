@@ -42,10 +42,11 @@ twi_exit twi_check_variants(const char *variants, tw_op op, tw_backend *backend)
         const unsigned backends = backends_of(op, name);
         if (!backends) {
             const char *near = twi_near(name, variant_name, &op);
+            if (near)
+                return twi_complain(TWI_EXIT_USAGE, "--variant '%s': did you mean %s?", name, near);
             return twi_complain(TWI_EXIT_USAGE,
-                                near ? "--variant '%s': did you mean %s?"
-                                     : "--variant '%s': this build has none: see 'tilewise explain --list %s'",
-                                name, near ? near : tw_op_name(op));
+                                "--variant '%s': this build%s has none: see 'tilewise explain --list %s'", name,
+                                TW_WITH_CUDA ? "" : ", without CUDA,", tw_op_name(op));
         }
         if (*backend != TW_AUTO && !(backends & (1u << *backend)))
             return twi_complain(TWI_EXIT_USAGE, "--variant %s is not for --device %s: use --device %s", name,
@@ -190,8 +191,13 @@ twi_exit twi_command_help(const twi_args *args)
         twi_print_overview();
     else {
         const twi_command *command = twi_find_command(topic);
-        if (!command)
-            return twi_complain(TWI_EXIT_USAGE, "no command '%s' to help with: see 'tilewise help'", topic);
+        if (!command) {
+            const char *meant = twi_command_meant(topic);
+            return twi_complain(TWI_EXIT_USAGE,
+                                meant ? "no command '%s' to help with: did you mean '%s'?"
+                                      : "no command '%s' to help with: see '%s'",
+                                topic, meant ? meant : "tilewise help");
+        }
         twi_print_help(command);
     }
     return TWI_EXIT_DONE;

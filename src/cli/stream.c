@@ -57,13 +57,14 @@ static uint64_t whole_bytes(const stream *s)
 static twi_exit too_little(const stream *s)
 {
     const int64_t rows = s->cuttable ? 2 * s->bands.halo + 1 : s->view.height;
+    const uint64_t bytes = s->cuttable ? (uint64_t)rows * row_bytes(s, 1) : whole_bytes(s);
     if (s->refused && s->engine.device_memory > 0)
         return twi_complain_status(TW_ERROR_MEMORY);
     return twi_complain(TWI_EXIT_MEMORY,
-                        "%s: %" PRId64 "x%" PRId64 " pixels: %s takes %" PRId64 " row%s at a time, for which %" PRIu64
-                        " bytes of memory are too little: give a higher --memory",
+                        "%s: %" PRId64 "x%" PRId64 " pixels: %s takes %" PRId64 " row%s at a time, more than %" PRIu64
+                        " bytes, for which %" PRIu64 " bytes of memory are too little: give a higher --memory",
                         strcmp(s->f->from, "-") == 0 ? "stdin" : s->f->from, s->view.width, s->view.height,
-                        s->f->args->command->name, rows, rows == 1 ? "" : "s", twi_memory_limit(s->f->args));
+                        s->f->args->command->name, rows, rows == 1 ? "" : "s", bytes, twi_memory_limit(s->f->args));
 }
 
 static void free_slots(stream *s)
