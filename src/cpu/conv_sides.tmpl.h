@@ -81,13 +81,13 @@ INLINE void sides_step(const sides_weights *rows, const fixed_weights *columns, 
     look_ahead(b, i, 1, VEC);
     UNROLL
     for (int p = 0; p < PHASES; p++) {
-        if (more)
-            sides_row(rows, (const uint8_t *)b->rows[p] + next, p % 2 == 0 ? upper : lower);
         vec sums[TWI_CONV_BAND];
         fixed_sums(columns, b, i, p, 4, sums);
         UNROLL
         for (int r = 0; r < TWI_CONV_BAND; r++)
             bytes[r] = sides_bytes(bytes[r], p, sums[r]);
+        if (more)
+            sides_row(rows, (const uint8_t *)b->rows[p] + next, p % 2 == 0 ? upper : lower);
         if (more && p % 2 == 1)
             sides_line(upper, lower, b->newest[p / 2] + 4 * next);
     }
