@@ -281,8 +281,8 @@ static twi_exit find(stream *t, const twi_args *args)
                              shown ? twi_progress_report : NULL, &t->progress, &t->engine);
     t->engine.args = s->args;
     t->budget -= held < t->budget ? held : t->budget;
-    if (t->engine.device_memory > 0 && t->engine.device_memory < t->budget)
-        t->budget = t->engine.device_memory;
+    if (t->engine.device_memory > 0 && t->engine.device_memory / 2 < t->budget)
+        t->budget = t->engine.device_memory / 2; /* the rest is for plans */
     if (result == TWI_EXIT_DONE)
         result = whole <= t->budget ? find_at_once(t) : find_in_bands(t);
     twi_progress_end();
