@@ -113,7 +113,7 @@ static void add_levels(layout *l, look *k, int64_t count, int64_t sequences, int
             sequences = problem->channels;
         }
         if (count == 1)
-            return;
+            break;
         twi_cuda_level *level = &a->level[a->levels];
         *level = (twi_cuda_level){
             .count = count,
@@ -127,6 +127,8 @@ static void add_levels(layout *l, look *k, int64_t count, int64_t sequences, int
         count = level->nodes;
         a->levels++;
     }
+    const int64_t waiting = k->grid[0] - a->blocks;
+    a->counted = waiting > TWI_CUDA_HELD * (int64_t)twi_cuda_state_of(l->plan->context)->processors;
 }
 
 /* Sums in the order of floats: pieces are rows, or leaves where rows are few and long. `which`: TWI_CUDA_LEAVES,

@@ -55,8 +55,10 @@ typedef struct twi_cuda_middle {
  * reduce_sweep.cu, reduce_leaf.cu: rows, and the whole image. A row, of one channel, is cut into pieces, and a block of
  * TWI_LANES threads makes a value of its pieces. Values are sequences, and a sequence is cut into nodes of TWI_LEAF
  * values, which are values of the next level's sequences, until those have one. For each node there is one more block,
- * behind all others. Of it and the makers of the node's values, who is the last to begin makes the node and waits for
- * the values, so that the whole tree is one launch and no block waits for one that has not begun.
+ * behind all others, that waits for the values, so that the whole tree is one launch. Whatever the order in which
+ * blocks are started, this ends as long as there is room for others beside all that wait. Where there might not be,
+ * blocks are `counted`: of a node's own and the makers of its values, who is the last to begin makes the node, so that
+ * no block waits for one that has not begun.
  */
 enum { TWI_CUDA_REDUCE_LEVELS = 10 /* of widths, then of heights, below 2^60 */ };
 typedef struct twi_cuda_level {
@@ -65,7 +67,7 @@ typedef struct twi_cuda_level {
     int64_t sequences;
     int64_t values;  /* of all sequences */
     uint64_t *words; /* [word][value]: 0 between launches */
-    uint32_t *begun; /* [sequence][node]: how many have begun, as above; 0 between launches */
+    uint32_t *begun; /* [sequence][node]: how many counted blocks have begun; 0 between launches */
 } twi_cuda_level;
 
 typedef struct twi_cuda_reduce {
@@ -79,6 +81,7 @@ typedef struct twi_cuda_reduce {
     twi_cuda_record record;
     twi_cuda_level level[TWI_CUDA_REDUCE_LEVELS];
     int32_t levels;
+    int32_t counted;
     int64_t left; /* where the grid starts: block, and nothing */
     int64_t first;
 } twi_cuda_reduce;
@@ -86,8 +89,8 @@ typedef struct twi_cuda_reduce {
 /* Everything but the sums of floats. A block loads a piece at once. Of more pieces than the most, of 16 bits or else,
    a thread's sums and numbers of elements might not fit into 32 bits. */
 enum { TWI_CUDA_ROUND_BYTES = 16384, TWI_CUDA_MOST_PIECES = 100000, TWI_CUDA_MOST_PIECES_16 = 1000 };
-/* Shares of a sequence, which a node's threads read at once. */
-enum { TWI_CUDA_SHARES = 1024 };
+/* Shares of a sequence, which a node's threads read at once, and blocks that any multiprocessor holds. */
+enum { TWI_CUDA_SHARES = 1024, TWI_CUDA_HELD = 4 };
 extern const void *const twi_cuda_reduce_sweep[6][TWI_CUDA_SETS];
 /* The same of rows that are records, of at most so many bytes: a block has several. */
 enum { TWI_CUDA_SHORT_ROWS = 8, TWI_CUDA_SHORT_BYTES = 1024 };

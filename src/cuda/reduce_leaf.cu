@@ -114,7 +114,7 @@ static __global__ void __launch_bounds__(TWI_LANES, 6) narrow(const __grid_const
         else
             twi_publish(a.level[0], first + i, value);
     }
-    if (a.levels > 0)
+    if (a.counted)
         twi_make_nodes<TWI_CUDA_SUM, double>(a, 0, twi_node_of(a.level[0], first), rows, before);
 }
 

@@ -390,20 +390,21 @@ static __device__ __forceinline__ int64_t twi_node_of(const twi_cuda_level &leve
     return sequence * level.nodes + (item - sequence * level.count) / TWI_LEAF;
 }
 
-/* Thread 0 tells that so many values of a node have begun, or that the node's own block has, and gets what there was
-   before. It looks at that as late as it can, since memory takes its time to answer. */
+/* If blocks are counted, thread 0 tells that so many values of a node have begun, or that the node's own block has, and
+   gets what there was before. It looks at that as late as it can, since memory takes its time to answer. */
 static __device__ __forceinline__ uint32_t twi_begin(const twi_cuda_reduce &a, int level, int64_t node, int count)
 {
-    return threadIdx.x == 0 ? atomicAdd(a.level[level].begun + node, (uint32_t)count) : 0;
+    return a.counted && threadIdx.x == 0 ? atomicAdd(a.level[level].begun + node, (uint32_t)count) : 0;
 }
 
 /* What a block begins with: twi_begin for its values, from `item` on. */
 static __device__ __forceinline__ uint32_t twi_begin_values(const twi_cuda_reduce &a, int64_t item, int count)
 {
-    return a.levels == 0 ? 0 : twi_begin(a, 0, twi_node_of(a.level[0], item), count);
+    return a.counted ? twi_begin(a, 0, twi_node_of(a.level[0], item), count) : 0;
 }
 
-/* What a block ends with that has begun `count`, where `before` were: the last makes the node, and so on. */
+/* What a node's own block does, and what counted blocks end with that have begun `count`, where `before` were: the last
+   makes the node, and so on. */
 template <int WHAT, typename A>
 static __device__ __noinline__ void twi_make_nodes(const twi_cuda_reduce &a, int i, int64_t number, int count,
                                                    uint32_t before)
@@ -412,13 +413,13 @@ static __device__ __noinline__ void twi_make_nodes(const twi_cuda_reduce &a, int
     for (;; i++) {
         const twi_cuda_level &level = a.level[i];
         const twi_node node(level, number);
-        if (threadIdx.x == 0) {
+        if (threadIdx.x == 0 && a.counted) {
             last = before + (uint32_t)count == (uint32_t)node.n + 1;
             if (last)
                 level.begun[number] = 0;
         }
         __syncthreads();
-        if (!last)
+        if (a.counted && !last)
             return;
         if (i + 1 < a.levels) {
             number = twi_node_of(a.level[i + 1], node.number);
@@ -435,7 +436,7 @@ static __device__ __noinline__ void twi_make_nodes(const twi_cuda_reduce &a, int
             twi_publish(a.level[i + 1], node.number, value);
         else if (threadIdx.x == 0)
             twi_write_record(a, value, node.number);
-        if (i + 1 == a.levels)
+        if (!a.counted || i + 1 == a.levels)
             return;
         __syncthreads(); /* before the shared values are written again */
     }
@@ -460,7 +461,7 @@ static __device__ __forceinline__ void twi_put_value(const twi_cuda_reduce &a, c
         twi_publish(a.level[0], share.item(a), twi_far_value<T>(a, share, value));
     else if (threadIdx.x == 0)
         twi_write_record(a, twi_far_value<T>(a, share, value), share.item(a));
-    if (a.levels > 0)
+    if (a.counted)
         twi_make_nodes<WHAT, A>(a, 0, twi_node_of(a.level[0], share.item(a)), 1, before);
 }
 
