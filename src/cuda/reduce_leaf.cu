@@ -50,13 +50,19 @@ static __global__ void __launch_bounds__(TWI_LANES, TWI_BLOCKS) leaf(const __gri
         values.load(piece.at + (int64_t)start * channels, n, channels);
         if (start == 0)
             before = twi_begin_values(a, share.item(a), 1);
+        const auto take = [&](int i) {
+            lane += twi_term<SQUARES>((double)values.of[i], mean);
+            mine(values.of[i], start + (int)threadIdx.x + i * TWI_LANES);
+        };
+        if (n == STEP) {
 #pragma unroll
-        for (int i = 0; i < STEP / TWI_LANES; i++) {
-            const int number = (int)threadIdx.x + i * TWI_LANES;
-            if (number < n) {
-                lane += twi_term<SQUARES>((double)values.of[i], mean);
-                mine(values.of[i], start + number);
-            }
+            for (int i = 0; i < STEP / TWI_LANES; i++)
+                take(i);
+        } else {
+#pragma unroll
+            for (int i = 0; i < STEP / TWI_LANES; i++)
+                if ((int)threadIdx.x + i * TWI_LANES < n)
+                    take(i);
         }
         if ((start + STEP) % TWI_LEAF == 0 || start + STEP >= piece.n) { /* the end of a leaf */
             const int leaf = start / TWI_LEAF;
