@@ -30,7 +30,8 @@ static tw_status describe_cpu(int device, tw_device_info *info)
     (void)device;
     __builtin_cpu_init();
     twi_cpu_name(info->name, sizeof info->name);
-    (void)snprintf(info->detail, sizeof info->detail, "%d processors%s%s", omp_get_num_procs(),
+    const int processors = omp_get_num_procs();
+    (void)snprintf(info->detail, sizeof info->detail, "%d processor%s%s%s", processors, processors == 1 ? "" : "s",
                    __builtin_cpu_supports("avx2") ? ", AVX2" : "",
                    __builtin_cpu_supports("avx512bw") ? ", AVX-512" : "");
     return TW_OK;
