@@ -323,6 +323,28 @@ static void what_kernels_single_out_is_right(void **state)
             }
 }
 
+/* 64 elements at a time: where rows end between, the windows of those before reach over the end. */
+static void five_by_five_is_right_at_all_ends(void **state)
+{
+    (void)state;
+    for (int width = 1; width <= 4 * 64 + 3; width += width % 64 >= 4 && width % 64 < 60 ? 28 : 1)
+        for (int mode = 0; mode < TW_BORDER_IGNORE; mode++) {
+            picture src = make_picture(width, 9, 1, TW_U8, 8);
+            picture dst = make_picture(width, 9, 1, TW_U8, 4);
+            picture expected = make_picture(width, 9, 1, TW_U8, 0);
+            tw_gaussian_params gaussian = tw_gaussian_defaults();
+            tw_problem problem;
+            gaussian.width = gaussian.height = 5;
+            gaussian.border.mode = (tw_border_mode)mode;
+            fill_random(&src.image, (unsigned)(7 * width + mode));
+            assert_ok(tw_gaussian_problem(&src.image, &dst.image, &gaussian, &problem));
+            expect_reference(&src, &dst, &expected, &problem);
+            free_picture(&src);
+            free_picture(&dst);
+            free_picture(&expected);
+        }
+}
+
 /* From 8 MiB on results go past the cache, in runs of aligned bytes, or by way of a copy where rows are not aligned. */
 static void large_results_are_those_of_plain_code(void **state)
 {
@@ -364,10 +386,11 @@ static void large_results_are_those_of_plain_code(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_constant_image_stays_constant),  cmocka_unit_test(an_impulse_gives_the_window),
-        cmocka_unit_test(place_and_threads_change_nothing), cmocka_unit_test(wrap_keeps_the_sum),
-        cmocka_unit_test(wrap_commutes_with_a_shift),       cmocka_unit_test(a_column_is_a_row_turned),
-        cmocka_unit_test(what_kernels_single_out_is_right), cmocka_unit_test(large_results_are_those_of_plain_code),
+        cmocka_unit_test(a_constant_image_stays_constant),   cmocka_unit_test(an_impulse_gives_the_window),
+        cmocka_unit_test(place_and_threads_change_nothing),  cmocka_unit_test(wrap_keeps_the_sum),
+        cmocka_unit_test(wrap_commutes_with_a_shift),        cmocka_unit_test(a_column_is_a_row_turned),
+        cmocka_unit_test(what_kernels_single_out_is_right),  cmocka_unit_test(large_results_are_those_of_plain_code),
+        cmocka_unit_test(five_by_five_is_right_at_all_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

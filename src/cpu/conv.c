@@ -375,7 +375,6 @@ static bool reads_in_place(const twi_conv_setup *setup)
     switch (setup->separable ? setup->row.unit : setup->main.unit) {
     case TWI_CONV_FOLD:
     case TWI_CONV_NEAR:
-    case TWI_CONV_SIDES:
         return true;
     case TWI_CONV_I32:
         return setup->type == TW_I32;
@@ -392,8 +391,7 @@ static bool reads_in_place(const twi_conv_setup *setup)
 static void find_inner(twi_conv_setup *setup)
 {
     const int64_t tile = TWI_CONV_TILE;
-    const int64_t behind = setup->row.unit == TWI_CONV_SIDES ? 0 : 2 * tile; /* what kernels load behind a window */
-    const int64_t last = setup->elements - (setup->beside - setup->before) - behind;
+    const int64_t last = setup->elements - (setup->beside - setup->before) - 2 * tile; /* which kernels may load */
     setup->inner_first = twi_round_up(setup->before, tile);
     setup->inner_end = last / tile * tile;
     if (!reads_in_place(setup) || setup->inner_end <= setup->inner_first)

@@ -19,6 +19,8 @@ typedef struct band {
     const void **lines;               /* rows of the source in place, or of the ring: */
     char *newest[TWI_CONV_BAND];      /* the last of those, which */
     const void *rows[TWI_CONV_BAND];  /* a row pass makes of these, from where the first window begins */
+    const void *ends[TWI_CONV_BAND];  /* conv_sides.tmpl.h: copies of a row's first tile, and of those */
+    int64_t ends_at;                  /* from here on, whose windows may reach over its end */
     const char *ahead[TWI_CONV_BAND]; /* rows of the source that the next band needs first, from element 0 on */
     int64_t x;
     int64_t n;
@@ -234,8 +236,16 @@ static void make_lines(const strip *s, int64_t quartet, int64_t x, const char *c
     }
 }
 
-/* Brings the next four rows into lines: what lies beside the image by way of a copy, the rest from the source. */
-static void copy_quartet(const strip *s, int64_t quartet)
+/* Where the tiles begin whose windows may reach over the strip's end. */
+static int64_t ends_at(const strip *s)
+{
+    const int64_t after = s->setup->beside - s->setup->before;
+    return twi_max_i64(0, s->n - after) / TWI_CONV_TILE * TWI_CONV_TILE;
+}
+
+/* Brings the next four rows into lines: what lies beside the image by way of a copy, the rest from the source. Or of
+   each row the first tile and those at its end alone. */
+static void copy_quartet(const strip *s, int64_t quartet, bool whole)
 {
     const twi_conv_setup *setup = s->setup;
     const tw_image *src = &s->job->src;
@@ -245,6 +255,8 @@ static void copy_quartet(const strip *s, int64_t quartet)
     const int64_t left = twi_max_i64(0, -start);
     const int64_t right = twi_max_i64(0, end - setup->elements);
     const int64_t inner = end - start - left - right;
+    const int64_t head = whole ? inner : twi_min_i64(inner, TWI_CONV_TILE + setup->beside - left);
+    const int64_t tail = whole ? 0 : twi_min_i64(inner, left + inner - ends_at(s));
     char *edge = s->scratch + setup->edge_at;
     const char *rows[TWI_CONV_BAND];
     const char *lefts[TWI_CONV_BAND];
@@ -263,19 +275,26 @@ static void copy_quartet(const strip *s, int64_t quartet)
     }
     if (left > 0)
         make_lines(s, quartet, 0, lefts, left);
-    make_lines(s, quartet, left, rows, inner);
+    make_lines(s, quartet, left, rows, head);
+    if (tail > 0) {
+        for (int r = 0; r < TWI_CONV_BAND; r++)
+            rows[r] += (inner - tail) * size;
+        make_lines(s, quartet, left + inner - tail, rows, tail);
+    }
     if (right > 0)
         make_lines(s, quartet, left + inner, rights, right);
 }
 
 /* Lines, and for a row pass the rows that they are made of, of a quartet. */
-static void find_quartet(const strip *s, int64_t quartet, band *b)
+static void find_quartet(const strip *s, int64_t quartet, bool in_place, band *b)
 {
     const twi_conv_layout *layout = &twi_conv_layouts[s->setup->main.unit];
     for (int i = 0; i < TWI_CONV_BAND / layout->rows; i++)
         b->newest[i] = line_in(s, quartet, i);
-    for (int r = 0; r < TWI_CONV_BAND && s->setup->separable; r++)
-        b->rows[r] = s->in_place ? source_line(s, TWI_CONV_BAND * quartet + r) : wide_line(s, r);
+    for (int r = 0; r < TWI_CONV_BAND && s->setup->separable; r++) {
+        b->rows[r] = in_place ? source_line(s, TWI_CONV_BAND * quartet + r) : wide_line(s, r);
+        b->ends[r] = wide_line(s, r);
+    }
 }
 
 /* The rows of the source that a quartet is made of: outside of the image any will do. */
@@ -349,14 +368,16 @@ static void run_strip(const strip *s)
 {
     const twi_conv_setup *setup = s->setup;
     const int64_t parts = TWI_CONV_BAND / twi_conv_layouts[setup->main.unit].rows;
-    band b = {.lines = (const void **)(void *)(s->scratch + setup->lines_at)};
+    band b = {.lines = (const void **)(void *)(s->scratch + setup->lines_at), .ends_at = ends_at(s)};
     int64_t made = 0;
     for (int64_t y = s->job->first, first = 0; y < s->job->last; y += TWI_CONV_BAND, first++) {
         for (; made < first + setup->quartets; made++) {
+            const bool newest = made == first + setup->quartets - 1;
+            const bool ends = newest && setup->row.unit == TWI_CONV_SIDES;
             if (!s->in_place)
-                copy_quartet(s, made);
-            find_quartet(s, made, &b);
-            if (setup->separable && made < first + setup->quartets - 1)
+                copy_quartet(s, made, !ends);
+            find_quartet(s, made, s->in_place || ends, &b);
+            if (setup->separable && !newest)
                 for (int64_t x = 0; x < s->n; x += TWI_CONV_CHUNK)
                     filter_rows(s, b.rows, b.newest, x, twi_min_i64(TWI_CONV_CHUNK, s->n - x));
         }

@@ -72,13 +72,25 @@ INLINE vec sides_bytes(vec bytes, int p, vec sums)
     }
 }
 
+/* Bytes between what is read of a row and what comes into the L1 cache for it: half of them is as good, and twice. */
+enum { SIDES_AHEAD = 512 };
+
+/* What the row pass reads for the 64 elements from x on. */
+INLINE const void *const *sides_from(const band *b, int64_t x)
+{
+    return x > 0 && x < b->ends_at ? b->rows : b->ends;
+}
+
 /* The results of 64 elements, and between them, where they wait for each other, the lines of the 64 that come next. */
 INLINE void sides_step(const sides_weights *rows, const fixed_weights *columns, const band *b, int64_t i, bool more,
                        burst *out, bool stream)
 {
     const int64_t next = b->x + i + VEC;
+    const void *const *from = sides_from(b, next);
     vec bytes[TWI_CONV_BAND], upper[PHASES], lower[PHASES];
     look_ahead(b, i, 1, VEC);
+    for (int r = 0; r < TWI_CONV_BAND; r++)
+        __builtin_prefetch((const char *)b->rows[r] + next + SIDES_AHEAD);
     UNROLL
     for (int p = 0; p < PHASES; p++) {
         vec sums[TWI_CONV_BAND];
@@ -87,7 +99,7 @@ INLINE void sides_step(const sides_weights *rows, const fixed_weights *columns, 
         for (int r = 0; r < TWI_CONV_BAND; r++)
             bytes[r] = sides_bytes(bytes[r], p, sums[r]);
         if (more)
-            sides_row(rows, (const uint8_t *)b->rows[p] + next, p % 2 == 0 ? upper : lower);
+            sides_row(rows, (const uint8_t *)from[p] + next, p % 2 == 0 ? upper : lower);
         if (more && p % 2 == 1)
             sides_line(upper, lower, b->newest[p / 2] + 4 * next);
     }
@@ -101,10 +113,11 @@ INLINE void sides_band(const twi_conv_setup *setup, const band *b, bool stream)
 {
     const sides_weights rows = load_sides(&setup->row);
     const fixed_weights columns = load_fixed(&setup->main, 4);
+    const void *const *from = sides_from(b, b->x);
     burst out;
     int64_t i = 0;
     for (int r = 0; r < TWI_CONV_BAND; r += 2)
-        sides_rows(setup, (const uint8_t *)b->rows[r] + b->x, (const uint8_t *)b->rows[r + 1] + b->x, VEC,
+        sides_rows(setup, (const uint8_t *)from[r] + b->x, (const uint8_t *)from[r + 1] + b->x, VEC,
                    b->newest[r / 2] + 4 * b->x);
     for (; i + VEC < b->n; i += VEC)
         sides_step(&rows, &columns, b, i, true, &out, stream);
