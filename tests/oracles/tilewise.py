@@ -82,7 +82,8 @@ class Scan(ctypes.Structure):
 
 
 class ContextOptions(ctypes.Structure):
-    _fields_ = [("backend", ctypes.c_int), ("device", ctypes.c_int), ("threads", ctypes.c_int),
+    _fields_ = [("backend", ctypes.c_int), ("device", ctypes.c_int), ("devices", ctypes.c_void_p),
+                ("device_count", ctypes.c_int), ("threads", ctypes.c_int), ("device_memory", ctypes.c_uint64),
                 ("allocator", ctypes.c_void_p * 3), ("progress", ctypes.c_void_p), ("progress_user", ctypes.c_void_p)]
 
 
