@@ -88,6 +88,7 @@ class Bands(StreamTest):
             self.same("box", "--size", "3x101", "--border", border, memory="3M")
             self.same("min", "--size", "1x90", "--anchor", "0,3", "--border", border, memory="3M")
         self.fails(5, ["box", "--size", "3x101", "image.pgm", "out.pgm", "--memory", "200K"], "image.pgm", "101 rows")
+        self.fails(5, ["open", "--iterations", "5000", "image.pgm", "out.pgm", "--memory", "200K"], "image.pgm", "1403 rows")
 
     def test_turns(self):
         for line in (["transpose"], ["rotate", "--degrees", "90"], ["rotate", "--degrees", "180"], ["rotate", "--degrees", "270"],

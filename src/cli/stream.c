@@ -56,7 +56,9 @@ static uint64_t whole_bytes(const stream *s)
 
 static twi_exit too_little(const stream *s)
 {
-    const int64_t rows = s->cuttable ? 2 * s->bands.halo + 1 : s->view.height;
+    const int64_t most = twi_bands_most(&s->bands);
+    const int64_t least = 2 * s->bands.halo + 1;
+    const int64_t rows = !s->cuttable ? s->view.height : least < most ? least : most; /* all do without a halo */
     const uint64_t bytes = s->cuttable ? (uint64_t)rows * row_bytes(s, 1) : whole_bytes(s);
     if (s->refused && s->engine.device_memory > 0)
         return twi_complain_status(TW_ERROR_MEMORY);

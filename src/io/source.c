@@ -23,7 +23,7 @@ twi_io_status twi_source_open(const char *path, twi_source *source)
     }
     if (S_ISDIR(facts.st_mode)) {
         twi_source_close(source);
-        return twi_io_fail(TWI_IO_INPUT, source->name, "is a directory, not an image file");
+        return twi_io_fail(TWI_IO_INPUT, source->name, "is a directory, not a file");
     }
     /* files of /proc say that they are regular and have 0 bytes: those are read like pipes */
     const off_t here = S_ISREG(facts.st_mode) ? lseek(source->fd, 0, SEEK_CUR) : -1;
