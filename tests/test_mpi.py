@@ -195,6 +195,9 @@ def test_failures():
     expect((folder / "old.npy").read_bytes() == b"old", "the old file was changed")
     many = ranks(2, "box", "-r", "1", "-", "old.npy")
     expect(many.returncode == 2 and len(many.lines) == 1, "stdin is refused")
+    for line in (("stats", "u8.npy"), ("integral", "u8.npy", "old.npy")):
+        many = ranks(3, *line, "--variant", "reference")
+        expect(many.returncode == 2 and len(many.lines) == 1, f"{line[0]} --variant is refused: {many.stderr.decode()}")
 
 
 def test_failing_rank():

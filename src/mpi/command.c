@@ -74,6 +74,14 @@ static twi_exit complain(const tw_mpi *mpi, tw_status status)
     return mpi->rank == 0 ? twi_complain(code, "%s", tw_mpi_error_message()) : code;
 }
 
+/* Where ranks choose together, --variant has no say. */
+static twi_exit refuse_variant(const twi_args *args, const tw_mpi *mpi)
+{
+    if (!args->variant || mpi->rank > 0)
+        return args->variant ? TWI_EXIT_USAGE : TWI_EXIT_DONE;
+    return twi_complain(TWI_EXIT_USAGE, "--variant: on several ranks %s chooses by itself", args->command->name);
+}
+
 /* The ranks of this rank's host. */
 static int count_neighbours(const tw_mpi *mpi)
 {
@@ -229,8 +237,8 @@ static twi_exit compute_in_memory(work *w)
     tw_image whole_dst;
     tw_problem problem;
     twi_exit code = read_own(f->args, w->mpi, &w->in, bytes_of_result(w), &w->source, &own);
-    if (code == TWI_EXIT_DONE && f->args->variant)
-        code = twi_complain(TWI_EXIT_USAGE, "--variant: on several ranks %s chooses by itself", f->args->command->name);
+    if (code == TWI_EXIT_DONE)
+        code = refuse_variant(f->args, w->mpi);
     code = agree(w->mpi, code);
     if (code != TWI_EXIT_DONE)
         return code;
@@ -519,6 +527,8 @@ static twi_exit run_stats(tw_mpi *mpi, input *in, twi_stats *s)
     code = as_first(mpi, code);
     if (code == TWI_EXIT_DONE && mpi->rank > 0)
         code = open_input(args, s->from, in);
+    if (code == TWI_EXIT_DONE)
+        code = refuse_variant(args, mpi);
     if (code == TWI_EXIT_DONE && args->histogram && in->whole.type != TW_U8 && in->whole.type != TW_U16)
         code = mpi->rank > 0
                    ? TWI_EXIT_USAGE
