@@ -185,6 +185,7 @@ def test_failures():
         ("stats", "--histogram", "f32.npy"),
         ("lut", "u8.npy", "old.npy"),
         ("box", "-r", "1", "--view", "50,60,3,3", "u8.npy", "old.npy"),
+        ("box", "--variant", "nonsense", "u8.npy", "old.npy"),
     ):
         one = alone(*arguments)
         many = ranks(3, *arguments)

@@ -210,6 +210,9 @@ static twi_exit prepare(work *w)
     if (result == TWI_EXIT_DONE)
         result = twi_filter_fit(f, &w->in.whole, twi_reader_format(w->in.reader));
     twi_bands bands;
+    tw_backend backend = f->args->backend;
+    if (result == TWI_EXIT_DONE && f->args->variant)
+        result = twi_check_variants(f->args->variant, twi_filter_op(f), &backend);
     return result == TWI_EXIT_DONE ? twi_bands_of(f, &w->in.whole, &bands, &w->in_bands) : result;
 }
 
