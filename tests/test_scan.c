@@ -146,16 +146,27 @@ static void a_nan_stays_to_the_end_of_its_line(void **state)
     free_picture(&dst);
 }
 
-/* More lines than a device has at work at a time, and lines of many spans. */
+static void fill_with_negative_zeros(const tw_image *image)
+{
+    for (int64_t y = 0; y < image->height; y++)
+        for (int64_t x = 0; x < image->width; x++)
+            put(image, x, y, 0, -0.0);
+}
+
+/* More lines than a device has at work at a time, and lines of many spans; of -0 alone, whose sums are +0. */
 static void variants_agree_to_the_bit(void **state)
 {
-    static const int64_t sizes[][2] = {{516, 2500}, {1030, 900}, {70000, 3}, {70001, 2}};
+    static const int64_t sizes[][2] = {{516, 2500}, {1030, 900}, {4100, 300}, {16384, 40}, {70000, 3}, {70001, 2}};
     (void)state;
-    for (size_t i = 0; i < COUNT(sizes); i++) {
-        picture src = make_picture(sizes[i][0], sizes[i][1], 1, TW_F32, 16);
-        picture first = make_picture(sizes[i][0], sizes[i][1], 1, TW_F32, 16);
-        picture dst = make_picture(sizes[i][0], sizes[i][1], 1, TW_F32, 16);
-        fill_random(&src.image, 9);
+    for (size_t i = 0; i < 2 * COUNT(sizes); i++) {
+        const int64_t *const size = sizes[i / 2];
+        picture src = make_picture(size[0], size[1], 1, TW_F32, 16);
+        picture first = make_picture(size[0], size[1], 1, TW_F32, 16);
+        picture dst = make_picture(size[0], size[1], 1, TW_F32, 16);
+        if (i % 2 == 0)
+            fill_random(&src.image, 9);
+        else
+            fill_with_negative_zeros(&src.image);
         for (int way = 0; way < 2 * TW_AXIS_COUNT; way++) {
             const tw_scan_params params = {(tw_axis)(way / 2), way % 2 == 1};
             walk w = {.threads = 2};
@@ -166,7 +177,7 @@ static void variants_agree_to_the_bit(void **state)
             while (next_variant(&w, &problem)) {
                 assert_ok(tw_plan_run(w.plan, &src.image, &dst.image));
                 if (!same_pixels(&first.image, &dst.image))
-                    fail_msg("%s, axis %s, %d wide", w.variant.name, tw_axis_name(params.axis), (int)sizes[i][0]);
+                    fail_msg("%s, axis %s, %d wide", w.variant.name, tw_axis_name(params.axis), (int)size[0]);
             }
         }
         free_picture(&src);

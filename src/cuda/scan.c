@@ -101,10 +101,37 @@ static twi_cuda_shape shape_of_lines(const tw_plan *plan, bool fits)
     return shape;
 }
 
+/* As many warps as a row has work for. They get more shared memory than they need where more than SHORT_AT_WORK would
+   be at work otherwise. */
+static twi_cuda_shape shape_of_short(const tw_plan *plan)
+{
+    enum { SHORT_AT_WORK = 32, OTHER = 3 << 10 /* what a block has besides */ };
+    const tw_problem *problem = &plan->problem;
+    const unsigned warps = (unsigned)twi_divide_up(problem->width, TWI_CUDA_SHORT_WARP);
+    const size_t needed = warps * TWI_CUDA_SHORT_WARP * tw_type_size(problem->type);
+    const size_t share = twi_cuda_state_of(plan->context)->shared_limit * warps / SHORT_AT_WORK;
+    const twi_cuda_shape shape = {32 * warps, 1, 1, 1, share > needed + OTHER ? share - OTHER : needed};
+    return shape;
+}
+
+/* Whether rows, if aligned, are such for which a block each is the faster. */
+static bool are_short(const tw_plan *plan)
+{
+    const tw_problem *problem = &plan->problem;
+    return problem->width >= TWI_CUDA_SHORT_WARP && problem->width <= TWI_SCAN_SPAN &&
+           tw_type_size(problem->type) < 8 && has_room(plan, shape_of_short(plan).shared);
+}
+
 static tw_status scan_rows(const tw_plan *plan, twi_cuda_scan *scan, void *stream)
 {
     const tw_problem *problem = &plan->problem;
     const bool fits = aligned(problem, scan);
+    if (fits && are_short(plan)) {
+        const twi_cuda_shape whole = shape_of_short(plan);
+        scan->first = 0;
+        return twi_cuda_launch(twi_cuda_scan_short[problem->type][sum_of(problem)], &whole, scan, scan->lines,
+                               &scan->left, &scan->first, 1, stream);
+    }
     const twi_cuda_shape shape = shape_of_lines(plan, fits);
     const unsigned warps = tw_type_size(problem->type) < 4 ? NARROW_AT_WORK : WARPS_AT_WORK;
     const int64_t blocks = fits ? 32 * warps / (shape.block_width * shape.block_height) : scan->lines;
@@ -115,6 +142,9 @@ static tw_status scan_rows(const tw_plan *plan, twi_cuda_scan *scan, void *strea
 static tw_status load_rows(const tw_plan *plan)
 {
     const tw_problem *problem = &plan->problem;
+    if (are_short(plan))
+        TWI_TRY(twi_cuda_load_kernel(plan, twi_cuda_scan_short[problem->type][sum_of(problem)],
+                                     shape_of_short(plan).shared));
     for (int fits = 0; fits < 2; fits++)
         TWI_TRY(twi_cuda_load_kernel(plan, twi_cuda_scan_lines[fits][problem->type][sum_of(problem)],
                                      shape_of_lines(plan, fits == 1).shared));
@@ -473,7 +503,7 @@ static int left_end(int stride, int thread)
 /* The stride of a step up the tree, or down. */
 static int stride_of(int step)
 {
-    return step < SCHEME_STEPS ? 1 << step : CHUNK >> (step - SCHEME_STEPS + 1);
+    return step < SCHEME_STEPS ? 1 << step : CHUNK >> (step % SCHEME_STEPS + 1);
 }
 
 static int load_blelloch(int number, int thread)

@@ -45,8 +45,8 @@ template <typename T> static __device__ __forceinline__ void twi_hide(T &value, 
     memcpy(&value, words, sizeof(T));
 }
 
-/* What lies before each lane's value and, as *total, the sum of all: the scheme of Hillis and Steele. */
-template <typename A> static __device__ __forceinline__ A twi_before_lane(A value, A *total)
+/* The sum of each lane's value and all before it: the scheme of Hillis and Steele. */
+template <typename A> static __device__ __forceinline__ A twi_through_lane(A value)
 {
     const int lane = (int)threadIdx.x % 32;
 #pragma unroll
@@ -55,9 +55,22 @@ template <typename A> static __device__ __forceinline__ A twi_before_lane(A valu
         if (lane >= distance)
             value = more + value;
     }
-    *total = __shfl_sync(~0u, value, 31);
-    const A before = __shfl_up_sync(~0u, value, 1);
-    return lane == 0 ? (A)0 : before;
+    return value;
+}
+
+/* What lies before each lane, from that. */
+template <typename A> static __device__ __forceinline__ A twi_earlier_lane(A through)
+{
+    const A before = __shfl_up_sync(~0u, through, 1);
+    return threadIdx.x % 32 == 0 ? (A)0 : before;
+}
+
+/* What lies before each lane's value and, as *total, the sum of all. */
+template <typename A> static __device__ __forceinline__ A twi_before_lane(A value, A *total)
+{
+    const A through = twi_through_lane(value);
+    *total = __shfl_sync(~0u, through, 31);
+    return twi_earlier_lane(through);
 }
 
 /* A step of adding up COUNT values of each lane over the warp: of two a lane keeps one, and gives the other away to the

@@ -5,6 +5,10 @@
  * brought to shared memory while it works. Memory is the faster the less of it is asked for at a time, so long as it
  * never rests.
  *
+ * Rows that fit in shared memory (short): a block has one, and ends with it. All its values are brought at once, and
+ * added as they come; they are added again where sums are stored, for these are more than there are registers. While a
+ * block waits for its values, others beside it store theirs.
+ *
  * Lines of many spans (chained): a block has a span at a time, and is at work on two. It publishes the next span's
  * total, makes the sums of the one before, and has a third brought to shared memory. One block keeps accounts instead:
  * it adds the totals, in their order, as they come, and publishes what lies before each span, which it has done by the
@@ -13,7 +17,8 @@
  */
 #include "cuda/scan.cuh"
 
-enum { TILES = TWI_CUDA_SCAN_TILES, SPAN_WARPS = TWI_CUDA_SPAN_WARPS, STAGES = TWI_CUDA_SPAN_STAGES };
+enum { TILES = TWI_CUDA_SCAN_TILES, SHORT_TILES = TWI_CUDA_SHORT_TILES };
+enum { SPAN_WARPS = TWI_CUDA_SPAN_WARPS, STAGES = TWI_CUDA_SPAN_STAGES };
 
 /* A channel of a row, or of rows one after the other. */
 template <typename T, typename O> struct line {
@@ -101,13 +106,19 @@ static __device__ __forceinline__ void load_quads(const line<T, O> &l, int64_t f
     }
 }
 
-/* What moves to shared memory meanwhile goes to places that are the thread's own: it need not wait for others. */
-template <typename T> static __device__ __forceinline__ void bring(const T *from, uint32_t bytes, T *to)
+/* What moves to shared memory meanwhile goes to places that are the thread's own: it need not wait for others. PAST the
+   first cache, which 16 bytes can be: it holds less than is asked for where rows are brought at once. */
+template <bool PAST, typename T> static __device__ __forceinline__ void bring(const T *from, uint32_t bytes, T *to)
 {
 #if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"((uint32_t)__cvta_generic_to_shared(to)),
-                 "l"(from), "n"(sizeof(T)), "r"(bytes)
-                 : "memory");
+    if (PAST && sizeof(T) == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"((uint32_t)__cvta_generic_to_shared(to)),
+                     "l"(from), "r"(bytes)
+                     : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"((uint32_t)__cvta_generic_to_shared(to)),
+                     "l"(from), "n"(sizeof(T)), "r"(bytes)
+                     : "memory");
 #else
     *to = bytes > 0 ? *from : T{};
 #endif
@@ -124,20 +135,28 @@ template <> struct piece_of<8> {
     typedef uint2 type;
 };
 
-/* Brings what load_quads<true>() would load. `own`: the lane's quad of the warp's first tile in shared memory. */
-template <typename T, typename O>
-static __device__ __forceinline__ void bring_quads(const line<T, O> &l, int64_t first, twi_four<T> *own)
+/* Brings the lane's quad of tile k, of a line that has `left` pixels from `first` on. `own`: that of the first tile in
+   shared memory. */
+template <bool PAST, typename T, typename O>
+static __device__ __forceinline__ void bring_quad(const line<T, O> &l, int64_t first, int left, int k, twi_four<T> *own)
 {
     typedef typename piece_of<4 * sizeof(T)>::type piece;
     enum { PIECES = (int)(sizeof(twi_four<T>) / sizeof(piece)) };
     const twi_four<T> *const from = (const twi_four<T> *)l.source(l.y, first);
+#pragma unroll
+    for (int i = 0; i < PIECES; i++)
+        bring<PAST>((const piece *)&from[k * TWI_SCAN_QUADS] + i,
+                    k * TWI_SCAN_TILE < left ? (uint32_t)sizeof(piece) : 0, (piece *)&own[k * TWI_SCAN_QUADS] + i);
+}
+
+/* Brings what load_quads<true>() would load. */
+template <typename T, typename O>
+static __device__ __forceinline__ void bring_quads(const line<T, O> &l, int64_t first, twi_four<T> *own)
+{
     const int left = l.left(first);
 #pragma unroll
     for (int k = 0; k < TILES; k++)
-#pragma unroll
-        for (int i = 0; i < PIECES; i++)
-            bring((const piece *)&from[k * TWI_SCAN_QUADS] + i, k * TWI_SCAN_TILE < left ? (uint32_t)sizeof(piece) : 0,
-                  (piece *)&own[k * TWI_SCAN_QUADS] + i);
+        bring_quad<false>(l, first, left, k, own);
 }
 
 template <typename T>
@@ -156,6 +175,15 @@ static __device__ __forceinline__ void await_quads()
 #endif
 }
 
+/* The sums r in a quad. */
+template <typename T, typename A> static __device__ __forceinline__ void add_quad(const twi_four<T> &values, A (&r)[4])
+{
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+        r[j] = (A)values.value[j];
+    twi_scan_quad(r);
+}
+
 /* The sums r in the thread's quads and in the warp's tiles, which are a quad of them, and what lies before the quads.
  */
 template <typename A> struct quad_sums {
@@ -169,10 +197,7 @@ static __device__ __forceinline__ void scan_quads(const twi_four<T> (&values)[TI
 {
 #pragma unroll
     for (int k = 0; k < TILES; k++) {
-#pragma unroll
-        for (int j = 0; j < 4; j++)
-            sums.quads[k][j] = (A)values[k].value[j];
-        twi_scan_quad(sums.quads[k]);
+        add_quad(values[k], sums.quads[k]);
         sums.before[k] = twi_before_lane(sums.quads[k][3], &sums.tiles[k]);
     }
     twi_scan_quad(sums.tiles);
@@ -189,6 +214,17 @@ template <typename A> static __device__ __forceinline__ A sum_of_first(const A *
     return sum;
 }
 
+/* The running sums of a quad, from what lies before it. */
+template <bool EXCLUSIVE, typename O, typename A>
+static __device__ __forceinline__ twi_four<O> running_sums(const A (&r)[4], A before)
+{
+    twi_four<O> four;
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+        four.value[j] = twi_sum_as(O(), before + (!EXCLUSIVE ? r[j] : j > 0 ? r[j > 0 ? j - 1 : 0] : (A)0));
+    return four;
+}
+
 /* The running sums, from what lies before the span and, in it, before the warp's tiles. */
 template <bool ALIGNED, bool EXCLUSIVE, typename T, typename O, typename A>
 static __device__ __forceinline__ void store_quads(const line<T, O> &l, int64_t first, const quad_sums<A> &sums,
@@ -198,12 +234,8 @@ static __device__ __forceinline__ void store_quads(const line<T, O> &l, int64_t 
     twi_four<O> *const to = (twi_four<O> *)l.output(l.y, first);
 #pragma unroll
     for (int k = 0; k < TILES; k++) {
-        const A *const r = sums.quads[k];
         const A base = (spans + (k == 0 ? x : x + sums.tiles[k == 0 ? 0 : k - 1])) + sums.before[k];
-        twi_four<O> four;
-#pragma unroll
-        for (int j = 0; j < 4; j++)
-            four.value[j] = twi_sum_as(O(), base + (!EXCLUSIVE ? r[j] : j > 0 ? r[j > 0 ? j - 1 : 0] : (A)0));
+        const twi_four<O> four = running_sums<EXCLUSIVE, O>(sums.quads[k], base);
         if (!ALIGNED)
             l.store(first + k * TWI_SCAN_TILE, four);
         else if (k * TWI_SCAN_TILE < left)
@@ -279,6 +311,77 @@ __global__ void __launch_bounds__(32 * TWI_CUDA_SCAN_WARPS) scan_lines(const twi
                 parity ^= 1;
             }
         }
+    }
+}
+
+/* ---- Rows that fit in shared memory --------------------------------------------------------------------------- */
+
+/* All quads were brought but those of the LATER tiles that were asked for last. */
+template <int LATER> static __device__ __forceinline__ void await_tile()
+{
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_group %0;" ::"n"(LATER) : "memory");
+#endif
+}
+
+static __device__ __forceinline__ void end_tile()
+{
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+/* What lies before the quads of the warp's tiles from K on, as they come, and the totals of these. `left`: of the row's
+   pixels from the warp's first on. */
+template <int K, typename T, typename A>
+static __device__ __forceinline__ void add_tiles(const twi_four<T> *own, int left, A (&before)[SHORT_TILES], A *totals)
+{
+    if constexpr (K < SHORT_TILES) {
+        await_tile<SHORT_TILES - 1 - K>();
+        if (K * TWI_SCAN_TILE < left) {
+            A r[4];
+            add_quad(own[K * TWI_SCAN_QUADS], r);
+            const A through = twi_through_lane(r[3]);
+            before[K] = twi_earlier_lane(through);
+            if (threadIdx.x % 32 == 31)
+                totals[K] = through;
+        }
+        add_tiles<K + 1>(own, left, before, totals);
+    }
+}
+
+template <typename T, typename O, typename A>
+__global__ void __launch_bounds__(32 * TWI_CUDA_SHORT_WARPS, 2) scan_short(const twi_cuda_scan scan)
+{
+    extern __shared__ __align__(16) char stage[];
+    __shared__ A totals[TWI_SCAN_TILE]; /* of tiles */
+    const int lane = (int)threadIdx.x % 32;
+    const int tile = (int)threadIdx.x / 32 * SHORT_TILES; /* the warp's first */
+    const int first = tile * TWI_SCAN_TILE + lane * 4;
+    const int left = (int)scan.pixels - first;
+    const line<T, O> l = line_of<true, T, O>(scan, scan.left + blockIdx.x);
+    twi_four<T> *const own = (twi_four<T> *)stage + tile * TWI_SCAN_QUADS + lane;
+    twi_four<O> *const to = (twi_four<O> *)l.output(l.y, first);
+    A before[SHORT_TILES];
+    A r[4];
+#pragma unroll
+    for (int k = 0; k < SHORT_TILES; k++) {
+        bring_quad<true>(l, first, left, k, own);
+        end_tile();
+    }
+    add_tiles<0>(own, left + lane * 4, before, &totals[tile]);
+    __syncthreads();
+    memcpy(r, &totals[lane * 4], sizeof r);
+    twi_scan_quad(r);
+    const A x = (A)0 + twi_earlier_lane(twi_through_lane(r[3])); /* no -0, since a span begins with 0 */
+    const A bases[4] = {x, x + r[0], x + r[1], x + r[2]};        /* what lies before the lane's four tiles */
+#pragma unroll
+    for (int k = 0; k < SHORT_TILES; k++) {
+        const A base = __shfl_sync(~0u, bases[k % 4], (tile + k) / 4) + before[k];
+        if (k * TWI_SCAN_TILE >= left)
+            continue;
+        add_quad(own[k * TWI_SCAN_QUADS], r);
+        to[k * TWI_SCAN_QUADS] = scan.exclusive ? running_sums<true, O>(r, base) : running_sums<false, O>(r, base);
     }
 }
 
@@ -468,7 +571,9 @@ __global__ void __launch_bounds__(32 * SPAN_WARPS) scan_chained(const twi_cuda_s
 #define SCAN_ALIGNED_LINES(T, O, A) (const void *)scan_lines<true, T, O, A>
 #define SCAN_CHAINED(T, O, A) (const void *)scan_chained<false, T, O, A>
 #define SCAN_CHAINED_ALIGNED(T, O, A) (const void *)scan_chained<true, T, O, A>
-#define KERNELS(KERNEL)                                                                                                \
+#define SCAN_SHORT(T, O, A) (const void *)scan_short<T, O, A>
+#define NONE(T, O, A) nullptr
+#define KERNELS(KERNEL, OF_DOUBLES)                                                                                    \
     {                                                                                                                  \
         {KERNEL(uint8_t, uint32_t, uint32_t), KERNEL(uint8_t, uint64_t, uint64_t), KERNEL(uint8_t, double, double)},   \
             {KERNEL(uint16_t, uint32_t, uint32_t), KERNEL(uint16_t, uint64_t, uint64_t),                               \
@@ -477,9 +582,10 @@ __global__ void __launch_bounds__(32 * SPAN_WARPS) scan_chained(const twi_cuda_s
              KERNEL(int16_t, double, double)},                                                                         \
             {nullptr, KERNEL(int32_t, uint64_t, uint64_t), KERNEL(int32_t, double, double)},                           \
             {nullptr, nullptr, KERNEL(float, double, double), KERNEL(float, float, double)},                           \
-            {nullptr, nullptr, KERNEL(double, double, double)},                                                        \
+            {nullptr, nullptr, OF_DOUBLES(double, double, double)},                                                    \
     }
-extern "C" const void *const twi_cuda_scan_lines[2][TWI_CUDA_SCAN_TYPES][TWI_CUDA_OUTS] = {KERNELS(SCAN_LINES),
-                                                                                           KERNELS(SCAN_ALIGNED_LINES)};
+extern "C" const void *const twi_cuda_scan_lines[2][TWI_CUDA_SCAN_TYPES][TWI_CUDA_OUTS] = {
+    KERNELS(SCAN_LINES, SCAN_LINES), KERNELS(SCAN_ALIGNED_LINES, SCAN_ALIGNED_LINES)};
 extern "C" const void *const twi_cuda_scan_chained[2][TWI_CUDA_SCAN_TYPES][TWI_CUDA_OUTS] = {
-    KERNELS(SCAN_CHAINED), KERNELS(SCAN_CHAINED_ALIGNED)};
+    KERNELS(SCAN_CHAINED, SCAN_CHAINED), KERNELS(SCAN_CHAINED_ALIGNED, SCAN_CHAINED_ALIGNED)};
+extern "C" const void *const twi_cuda_scan_short[TWI_CUDA_SCAN_TYPES][TWI_CUDA_OUTS] = KERNELS(SCAN_SHORT, NONE);

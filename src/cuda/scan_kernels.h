@@ -44,6 +44,10 @@ enum { TWI_CUDA_SCAN_WARPS = 16, TWI_CUDA_SCAN_LINES = 4 /* at most */ };
 enum { TWI_CUDA_SPAN_WARPS = 32, TWI_CUDA_SPAN_STAGES = 3 };
 extern const void *const twi_cuda_scan_lines[2][TWI_CUDA_SCAN_TYPES][TWI_CUDA_OUTS];
 extern const void *const twi_cuda_scan_chained[2][TWI_CUDA_SCAN_TYPES][TWI_CUDA_OUTS];
+/* Of aligned images whose rows have at most a span, by blocks of as many warps as a row has TWI_CUDA_SHORT_WARP pixels,
+   and with a stage of as many in dynamic shared memory for each; none of pixels of 8 bytes. */
+enum { TWI_CUDA_SHORT_TILES = 8, TWI_CUDA_SHORT_WARP = TWI_CUDA_SHORT_TILES * 128, TWI_CUDA_SHORT_WARPS = 16 };
+extern const void *const twi_cuda_scan_short[TWI_CUDA_SCAN_TYPES][TWI_CUDA_OUTS];
 
 /* scan.cu: a block of so many threads a line, integers alone. */
 enum { TWI_CUDA_SCAN_CHUNK = 1024 };
