@@ -47,14 +47,17 @@ INLINE void put_result(const band *b, burst *out, int r, int64_t i, vec bytes, b
     v_store(stream ? out->rows[r] + i % BURST : b->to[r] + i, bytes);
 }
 
-/* To the rows, as soon as there is enough of them. Element end - 1 was the last. */
+/* To the rows, as soon as there is enough of them: each row has that at another element, since it costs less than all
+   at once. Element end - 1 was the last. */
 INLINE void leave(const band *b, const burst *out, int64_t end, bool stream)
 {
-    if (!stream || (end % BURST != 0 && end < b->n))
-        return;
-    for (int r = 0; r < TWI_CONV_BAND; r++)
-        for (int64_t i = (end - 1) / BURST * BURST; i < end; i += VEC)
+    for (int64_t r = 0; r < TWI_CONV_BAND && stream; r++) {
+        const int64_t past = end - r * VEC;
+        if (past % BURST != 0 && end < b->n)
+            continue;
+        for (int64_t i = past <= 0 ? 0 : (past - 1) / BURST * BURST + r * VEC; i < end; i += VEC)
             v_put(b->to[r] + i, v_load(out->rows[r] + i % BURST), true);
+    }
 }
 #endif
 
