@@ -1,6 +1,9 @@
 /* f64 sums of rows and whole images in the order of core/exact.h: a block a leaf, a thread a lane. */
 #include "cuda/reduce_tree.cuh"
 
+/* Blocks that a multiprocessor is to hold: with one more, a leaf's values would not all be in registers. */
+enum { TWI_LEAF_BLOCKS = 7 };
+
 /* Some of a thread's values. */
 template <typename T, int COUNT> struct some_values {
     T of[COUNT];
@@ -24,7 +27,7 @@ template <typename T, int COUNT> struct some_values {
 
 /* WHAT: the set; sums are always made. */
 template <typename T, bool SQUARES, int WHAT>
-static __global__ void __launch_bounds__(TWI_LANES, TWI_BLOCKS) leaf(const __grid_constant__ twi_cuda_reduce a)
+static __global__ void __launch_bounds__(TWI_LANES, TWI_LEAF_BLOCKS) leaf(const __grid_constant__ twi_cuda_reduce a)
 {
     enum { STEP = TWI_LEAF / (sizeof(T) == 8 || WHAT != TWI_CUDA_SUM ? 2 : 1) /* values that are loaded at once */ };
     __shared__ double lanes[2][TWI_LANES];

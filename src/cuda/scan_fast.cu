@@ -12,8 +12,8 @@
  * Lines of many spans (chained): a block has a span at a time, and is at work on two. It publishes the next span's
  * total, makes the sums of the one before, and has a third brought to shared memory. One block keeps accounts instead:
  * it adds the totals, in their order, as they come, and publishes what lies before each span, which it has done by the
- * time that it is asked for. A word that is published is a sum whose highest bit is inverted: 0 means that it is not
- * there yet, since no sum is -0 or INT64_MIN.
+ * time that it is asked for. Sums are made twice here as well. A word that is published is a sum whose highest bit is
+ * inverted: 0 means that it is not there yet, since no sum is -0 or INT64_MIN.
  */
 #include "cuda/scan.cuh"
 
@@ -150,13 +150,13 @@ static __device__ __forceinline__ void bring_quad(const line<T, O> &l, int64_t f
 }
 
 /* Brings what load_quads<true>() would load. */
-template <typename T, typename O>
+template <bool PAST, typename T, typename O>
 static __device__ __forceinline__ void bring_quads(const line<T, O> &l, int64_t first, twi_four<T> *own)
 {
     const int left = l.left(first);
 #pragma unroll
     for (int k = 0; k < TILES; k++)
-        bring_quad<false>(l, first, left, k, own);
+        bring_quad<PAST>(l, first, left, k, own);
 }
 
 template <typename T>
@@ -225,32 +225,15 @@ static __device__ __forceinline__ twi_four<O> running_sums(const A (&r)[4], A be
     return four;
 }
 
-/* The running sums, from what lies before the span and, in it, before the warp's tiles. */
-template <bool ALIGNED, bool EXCLUSIVE, typename T, typename O, typename A>
-static __device__ __forceinline__ void store_quads(const line<T, O> &l, int64_t first, const quad_sums<A> &sums,
-                                                   A spans, A x)
-{
-    const int left = l.left(first);
-    twi_four<O> *const to = (twi_four<O> *)l.output(l.y, first);
-#pragma unroll
-    for (int k = 0; k < TILES; k++) {
-        const A base = (spans + (k == 0 ? x : x + sums.tiles[k == 0 ? 0 : k - 1])) + sums.before[k];
-        const twi_four<O> four = running_sums<EXCLUSIVE, O>(sums.quads[k], base);
-        if (!ALIGNED)
-            l.store(first + k * TWI_SCAN_TILE, four);
-        else if (k * TWI_SCAN_TILE < left)
-            to[k * TWI_SCAN_QUADS] = four;
-    }
-}
-
+/* Stores the running sums of a quad of the warp's tile k, from what lies before it. */
 template <bool ALIGNED, typename T, typename O, typename A>
-static __device__ __forceinline__ void store_sums(const line<T, O> &l, int64_t first, const quad_sums<A> &sums, A spans,
-                                                  A x)
+static __device__ __forceinline__ void store_quad(const line<T, O> &l, int64_t first, int k, const A (&r)[4], A before)
 {
-    if (l.scan.exclusive)
-        store_quads<ALIGNED, true>(l, first, sums, spans, x);
-    else
-        store_quads<ALIGNED, false>(l, first, sums, spans, x);
+    const twi_four<O> four = l.scan.exclusive ? running_sums<true, O>(r, before) : running_sums<false, O>(r, before);
+    if (!ALIGNED)
+        l.store(first + k * TWI_SCAN_TILE, four);
+    else if (k * TWI_SCAN_TILE < l.left(first))
+        ((twi_four<O> *)l.output(l.y, first))[k * TWI_SCAN_QUADS] = four;
 }
 
 /* ---- Lines -------------------------------------------------------------------------------------------------- */
@@ -280,7 +263,7 @@ __global__ void __launch_bounds__(32 * TWI_CUDA_SCAN_WARPS) scan_lines(const twi
     int parity = 0;
     int64_t top = (int64_t)blockIdx.x * blockDim.y;
     if (ALIGNED)
-        bring_quads(line_of<true, T, O>(scan, top + threadIdx.y), place, own);
+        bring_quads<false>(line_of<true, T, O>(scan, top + threadIdx.y), place, own);
     for (; top < scan.lines; top += step) {
         const line<T, O> l = line_of<ALIGNED, T, O>(scan, top + threadIdx.y);
         A spans = 0;
@@ -293,8 +276,8 @@ __global__ void __launch_bounds__(32 * TWI_CUDA_SCAN_WARPS) scan_lines(const twi
             if (ALIGNED) {
                 await_quads();
                 take_quads(own, values);
-                bring_quads(last ? line_of<true, T, O>(scan, top + step + threadIdx.y) : l,
-                            place + (last ? 0 : start + chunk), own);
+                bring_quads<false>(last ? line_of<true, T, O>(scan, top + step + threadIdx.y) : l,
+                                   place + (last ? 0 : start + chunk), own);
             } else {
                 load_quads<false>(l, start + place, values);
             }
@@ -302,7 +285,11 @@ __global__ void __launch_bounds__(32 * TWI_CUDA_SCAN_WARPS) scan_lines(const twi
             if (lane == 0)
                 groups[done + warp] = sums.tiles[TILES - 1];
             __syncthreads();
-            store_sums<ALIGNED>(l, start + place, sums, spans, sum_of_first(groups, done + warp));
+            const A x = sum_of_first(groups, done + warp);
+#pragma unroll
+            for (int k = 0; k < TILES; k++)
+                store_quad<ALIGNED>(l, start + place, k, sums.quads[k],
+                                    (spans + (k == 0 ? x : x + sums.tiles[k == 0 ? 0 : k - 1])) + sums.before[k]);
             done += warps;
             if (done == TWI_SCAN_QUADS && !last)
                 spans = spans + sum_of_first(groups, TWI_SCAN_QUADS);
@@ -449,8 +436,9 @@ template <typename A> static __device__ __forceinline__ void keep_accounts(const
     }
 }
 
-/* The total of the warp's tiles. */
-template <typename T, typename A> static __device__ __forceinline__ A sum_tiles(const twi_four<T> (&values)[TILES])
+/* The total of the warp's tiles, whose own go to `tiles`. */
+template <typename T, typename A>
+static __device__ __forceinline__ A sum_tiles(const twi_four<T> (&values)[TILES], A (&tiles)[TILES])
 {
     A totals[TILES];
 #pragma unroll
@@ -464,7 +452,9 @@ template <typename T, typename A> static __device__ __forceinline__ A sum_tiles(
 #pragma unroll
     for (int distance = 4; distance < 32; distance *= 2)
         sum = sum + __shfl_xor_sync(~0u, sum, distance);
-    sum = sum + __shfl_xor_sync(~0u, sum, 1); /* each lane has a tile's, and adds up the four */
+    if (threadIdx.x % 32 < TILES) /* each lane has a tile's */
+        tiles[threadIdx.x % 32] = sum;
+    sum = sum + __shfl_xor_sync(~0u, sum, 1);
     return sum + __shfl_xor_sync(~0u, sum, 2);
 }
 
@@ -489,7 +479,7 @@ template <bool ALIGNED, typename T, typename O> struct span {
     __device__ __forceinline__ void bring() const
     {
         if (STAGED)
-            bring_quads(l, first, own);
+            bring_quads<true>(l, first, own);
     }
     __device__ __forceinline__ void take(twi_four<T> (&values)[TILES]) const
     {
@@ -513,57 +503,90 @@ __global__ void __launch_bounds__(32 * SPAN_WARPS) scan_chained(const twi_cuda_s
 {
     typedef span<ALIGNED, T, O> span_of;
     extern __shared__ __align__(16) char stage[];
-    __shared__ A totals[STAGES][SPAN_WARPS]; /* of the quads of tiles in the spans under way */
-    __shared__ int32_t tickets[2];
+    /* of the spans under way, the n-th at n % 4: the sums of the quads of tiles, of tiles, and who they are */
+    __shared__ A totals[4][SPAN_WARPS];
+    __shared__ A tiles[4][SPAN_WARPS][TILES];
+    __shared__ int32_t tickets[4];
     twi_four<T> *const quads = (twi_four<T> *)stage;
+    const int lane = (int)threadIdx.x % 32;
     const int warp = (int)threadIdx.x / 32;
     const int32_t words = (int32_t)((scan.pixels + TWI_SCAN_SPAN - 1) / TWI_SCAN_SPAN) * scan.channels;
-    int32_t number = words; /* none as yet */
-    int slot = 0;
-    if (threadIdx.x == 0)
-        tickets[1] = take_ticket(scan);
+    const auto add_up = [&](int32_t number, int slot, unsigned n) {
+        twi_four<T> values[TILES];
+        span_of(scan, number, words, quads, slot).take(values);
+        const A sum = sum_tiles<T, A>(values, tiles[n % 4][warp]);
+        if (lane == 0)
+            totals[n % 4][warp] = sum;
+    };
+    const auto tell = [&](int32_t number, unsigned n) {
+        if (warp > 0 || number >= words)
+            return;
+        const A total = sum_of_first(totals[n % 4], SPAN_WARPS);
+        if (lane == 0)
+            publish(&scan.totals[number], as_word(total));
+    };
+    if (threadIdx.x == 0) {
+        tickets[0] = take_ticket(scan);
+        if (tickets[0] >= 0)
+            tickets[1] = take_ticket(scan);
+    }
     __syncthreads();
+    int32_t number = tickets[0];
     int32_t next = tickets[1];
-    if (next < 0) {
+    if (number < 0) {
         if (warp < scan.channels)
             keep_accounts<A>(scan, words);
         return;
     }
+    span_of(scan, number, words, quads, 0).bring();
     span_of(scan, next, words, quads, 1).bring();
-    for (int parity = 0; number < words || next < words; parity ^= 1) {
-        const int next_slot = (slot + 1) % STAGES;
-        const int32_t ticket = threadIdx.x == 0 ? take_ticket(scan) : 0;
-        twi_four<T> values[TILES];
+    await_quads();
+    add_up(number, 0, 0);
+    __syncthreads();
+    tell(number, 0);
+    int slot = 0;
+    for (unsigned n = 0; number < words; n++) {
+        const int second = slot + 1 == STAGES ? 0 : slot + 1;
+        const int third = second + 1 == STAGES ? 0 : second + 1;
+        if (threadIdx.x == 32)
+            tickets[(n + 2) % 4] = take_ticket(scan);
         await_quads();
-        span_of(scan, next, words, quads, next_slot).take(values);
-        const A tiles = sum_tiles<T, A>(values);
-        if (threadIdx.x % 32 == 0)
-            totals[next_slot][warp] = tiles;
-        if (threadIdx.x == 0)
-            tickets[parity] = ticket;
+        add_up(next, second, n + 1);
         __syncthreads();
-        const int32_t after = tickets[parity];
-        span_of(scan, after, words, quads, (slot + 2) % STAGES).bring();
-        if (warp == 0 && next < words) {
-            const A total = sum_of_first(totals[next_slot], SPAN_WARPS);
-            if (threadIdx.x == 0)
-                publish(&scan.totals[next], as_word(total));
+        const int32_t after = tickets[(n + 2) % 4];
+        span_of(scan, after, words, quads, third).bring();
+        tell(next, n + 1);
+        uint64_t word = read_word(&scan.befores[number]);
+        const span_of s(scan, number, words, quads, slot);
+        twi_four<T> values[TILES];
+        A before[TILES];
+        A spans;
+        s.take(values);
+#pragma unroll
+        for (int k = 0; k < TILES; k++) {
+            A r[4];
+            add_quad(values[k], r);
+            before[k] = twi_earlier_lane(twi_through_lane(r[3]));
         }
-        if (number < words) {
-            const span_of s(scan, number, words, quads, slot);
-            uint64_t word = read_word(&scan.befores[number]);
-            quad_sums<A> sums;
-            A spans;
-            s.take(values);
-            scan_quads(values, sums);
-            while (word == 0)
-                word = read_word(&scan.befores[number]);
-            from_word(word, &spans);
-            store_sums<ALIGNED>(s.l, s.first, sums, spans, sum_of_first(totals[slot], warp));
+        const A x = sum_of_first(totals[n % 4], warp);
+        while (word == 0)
+            word = read_word(&scan.befores[number]);
+        from_word(word, &spans);
+        A in_warp[TILES];
+        memcpy(in_warp, tiles[n % 4][warp], sizeof in_warp);
+        twi_scan_quad(in_warp);
+        __syncwarp(); /* the values are taken anew: their sums are more than there are registers */
+        s.take(values);
+#pragma unroll
+        for (int k = 0; k < TILES; k++) {
+            A r[4];
+            add_quad(values[k], r);
+            store_quad<ALIGNED>(s.l, s.first, k, r,
+                                (spans + (k == 0 ? x : x + in_warp[k == 0 ? 0 : k - 1])) + before[k]);
         }
         number = next;
         next = after;
-        slot = next_slot;
+        slot = second;
     }
 }
 
