@@ -19,7 +19,7 @@ typedef struct band {
     const void **lines;               /* rows of the source in place, or of the ring: */
     char *newest[TWI_CONV_BAND];      /* the last of those, which */
     const void *rows[TWI_CONV_BAND];  /* a row pass makes of these, from where the first window begins */
-    const void *ends[TWI_CONV_BAND];  /* conv_sides.tmpl.h: copies of a row's first tile, and of those */
+    const void *ends[TWI_CONV_BAND];  /* the same, or TWI_CONV_SIDES: copies of a row's first tile, and of those */
     int64_t ends_at;                  /* from here on, whose windows may reach over its end */
     const char *ahead[TWI_CONV_BAND]; /* rows of the source that the next band needs first, from element 0 on */
     int64_t x;
@@ -28,7 +28,13 @@ typedef struct band {
     bool stream;
 } band;
 
-/* Those rows on their way into the L2 cache: `bytes` of each, from element i of the chunk on. */
+/* What a row pass reads for elements x and those behind it that are like it: first, inner or last. */
+INLINE const void *const *rows_at(const band *b, int64_t x)
+{
+    return x > 0 && x < b->ends_at ? b->rows : b->ends;
+}
+
+/* Rows that the next band needs, on their way into the L2 cache: `bytes` of each, from element i of the chunk on. */
 INLINE void look_ahead(const band *b, int64_t i, int64_t size, int64_t bytes)
 {
     for (int r = 0; r < TWI_CONV_BAND; r++)
@@ -248,9 +254,10 @@ static int64_t ends_at(const strip *s)
 
 /* Brings the next four rows into lines: what lies beside the image by way of a copy, the rest from the source. Or of
    each row the first tile and those at its end alone. */
-static void copy_quartet(const strip *s, int64_t quartet, bool whole)
+static void copy_quartet(const strip *s, int64_t quartet)
 {
     const twi_conv_setup *setup = s->setup;
+    const bool whole = setup->row.unit != TWI_CONV_SIDES;
     const tw_image *src = &s->job->src;
     const int64_t size = (int64_t)tw_type_size(setup->type);
     const int64_t start = s->first - setup->before;
@@ -289,14 +296,15 @@ static void copy_quartet(const strip *s, int64_t quartet, bool whole)
 }
 
 /* Lines, and for a row pass the rows that they are made of, of a quartet. */
-static void find_quartet(const strip *s, int64_t quartet, bool in_place, band *b)
+static void find_quartet(const strip *s, int64_t quartet, band *b)
 {
+    const bool ends = s->setup->row.unit == TWI_CONV_SIDES;
     const twi_conv_layout *layout = &twi_conv_layouts[s->setup->main.unit];
     for (int i = 0; i < TWI_CONV_BAND / layout->rows; i++)
         b->newest[i] = line_in(s, quartet, i);
     for (int r = 0; r < TWI_CONV_BAND && s->setup->separable; r++) {
-        b->rows[r] = in_place ? source_line(s, TWI_CONV_BAND * quartet + r) : wide_line(s, r);
-        b->ends[r] = wide_line(s, r);
+        b->rows[r] = s->in_place || ends ? source_line(s, TWI_CONV_BAND * quartet + r) : wide_line(s, r);
+        b->ends[r] = ends ? wide_line(s, r) : b->rows[r];
     }
 }
 
@@ -367,6 +375,17 @@ static void finish_band(const strip *s, band *b, int64_t y, int64_t rows)
     }
 }
 
+/* The row pass of a whole quartet. */
+static void filter_quartet(const strip *s, const band *b)
+{
+    int64_t n = 0;
+    for (int64_t x = 0; x < s->n; x += n) {
+        const int64_t end = x == 0 ? TWI_CONV_TILE : x < b->ends_at ? b->ends_at : s->n;
+        n = twi_min_i64(TWI_CONV_CHUNK, twi_min_i64(end, s->n) - x);
+        filter_rows(s, rows_at(b, x), b->newest, x, n);
+    }
+}
+
 static void run_strip(const strip *s)
 {
     const twi_conv_setup *setup = s->setup;
@@ -375,14 +394,11 @@ static void run_strip(const strip *s)
     int64_t made = 0;
     for (int64_t y = s->job->first, first = 0; y < s->job->last; y += TWI_CONV_BAND, first++) {
         for (; made < first + setup->quartets; made++) {
-            const bool newest = made == first + setup->quartets - 1;
-            const bool ends = newest && setup->row.unit == TWI_CONV_SIDES;
             if (!s->in_place)
-                copy_quartet(s, made, !ends);
-            find_quartet(s, made, s->in_place || ends, &b);
-            if (setup->separable && !newest)
-                for (int64_t x = 0; x < s->n; x += TWI_CONV_CHUNK)
-                    filter_rows(s, b.rows, b.newest, x, twi_min_i64(TWI_CONV_CHUNK, s->n - x));
+                copy_quartet(s, made);
+            find_quartet(s, made, &b);
+            if (setup->separable && made < first + setup->quartets - 1)
+                filter_quartet(s, &b);
         }
         for (int64_t i = 0; i < setup->quartets * parts; i++)
             b.lines[i] = s->in_place && !setup->separable ? source_line(s, TWI_CONV_BAND * first + i)

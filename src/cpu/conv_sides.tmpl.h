@@ -75,18 +75,12 @@ INLINE vec sides_bytes(vec bytes, int p, vec sums)
 /* Bytes between what is read of a row and what comes into the L1 cache for it: half of them is as good, and twice. */
 enum { SIDES_AHEAD = 512 };
 
-/* What the row pass reads for the 64 elements from x on. */
-INLINE const void *const *sides_from(const band *b, int64_t x)
-{
-    return x > 0 && x < b->ends_at ? b->rows : b->ends;
-}
-
 /* The results of 64 elements, and between them, where they wait for each other, the lines of the 64 that come next. */
 INLINE void sides_step(const sides_weights *rows, const fixed_weights *columns, const band *b, int64_t i, bool more,
                        burst *out, bool stream)
 {
     const int64_t next = b->x + i + VEC;
-    const void *const *from = sides_from(b, next);
+    const void *const *from = rows_at(b, next);
     vec bytes[TWI_CONV_BAND], upper[PHASES], lower[PHASES];
     look_ahead(b, i, 1, VEC);
     for (int r = 0; r < TWI_CONV_BAND; r++)
@@ -113,7 +107,7 @@ INLINE void sides_band(const twi_conv_setup *setup, const band *b, bool stream)
 {
     const sides_weights rows = load_sides(&setup->row);
     const fixed_weights columns = load_fixed(&setup->main, 4);
-    const void *const *from = sides_from(b, b->x);
+    const void *const *from = rows_at(b, b->x);
     burst out;
     int64_t i = 0;
     for (int r = 0; r < TWI_CONV_BAND; r += 2)
