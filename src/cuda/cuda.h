@@ -367,8 +367,8 @@ typedef struct twi_cuda_histogram {
 } twi_cuda_histogram;
 extern const twi_cuda_histogram twi_cuda_rank_histogram[TWI_CUDA_HISTOGRAMS];
 
-/* rank_halving.cu: medians of 7x7, 9x9 and 11x11. Blocks of ACROSS x DOWN threads make 4 * (ACROSS / channels) pixels of
-   2 * DOWN rows, of twice as many for 8 and 16 bits. NULL: not done. */
+/* rank_halving.cu: medians of 7x7, 9x9 and 11x11. Blocks of ACROSS x DOWN threads make 4 * (ACROSS / channels) pixels
+   of 2 * DOWN rows, of twice as many for 8 and 16 bits. NULL: not done. */
 enum { TWI_CUDA_HALVING_ACROSS = 32, TWI_CUDA_HALVING_DOWN = 4, TWI_CUDA_HALVINGS = 3 };
 extern const void *const twi_cuda_median_halving[TWI_CUDA_HALVINGS][TWI_CUDA_TYPES];
 
@@ -392,8 +392,8 @@ typedef struct twi_cuda_places_kernel {
 } twi_cuda_places_kernel;
 extern const twi_cuda_places_kernel twi_cuda_rank_places[TWI_CUDA_PLACES_SIZES];
 
-/* Larger tiles: blocks take them in turn, each with scratch memory for two items a position, of 8 bytes, f64: of 16, the
-   positions rounded up to multiples of ITEMS * THREADS; and with shared memory for (ITEMS + 1) * THREADS items. */
+/* Larger tiles: blocks take them in turn, each with scratch memory for two items a position, of 8 bytes, f64: of 16,
+   the positions rounded up to multiples of ITEMS * THREADS; and with shared memory for (ITEMS + 1) * THREADS items. */
 enum { TWI_CUDA_PLACES_THREADS = 512 };
 extern const void *const twi_cuda_rank_places_large[TWI_CUDA_TYPES];
 
