@@ -142,6 +142,7 @@ typedef struct short_scaler {
     vec magic;
     vec plus;
     vec minus;
+    vec take;
 } short_scaler;
 
 INLINE vec scale_short(vec sum, const short_scaler *by, bool divides)
@@ -156,6 +157,7 @@ INLINE short_scaler make_short_scaler(const twi_conv_pairs *pairs)
         .magic = OP(set1_epi16)((int16_t)(uint16_t)pairs->magic),
         .plus = OP(set1_epi16)((int16_t)(uint16_t)(pairs->take < 0 ? -pairs->take : 0)),
         .minus = OP(set1_epi16)((int16_t)(uint16_t)(pairs->take > 0 ? pairs->take : 0)),
+        .take = OP(set1_epi16)((int16_t)twi_max_i64(-INT16_MAX, twi_min_i64(INT16_MAX, pairs->take))),
     };
     return by;
 }
@@ -173,6 +175,12 @@ INLINE vec pack_shorts(vec a, vec b)
     return OP(packus_epi16)(OP(min_epu16)(a, most), OP(min_epu16)(b, most));
 }
 
+/* The same of quotients by 2 or more, which are below 2^15: to take away or to add more than that is the same. */
+INLINE vec pack_quotients(vec a, vec b, const short_scaler *by)
+{
+    return OP(packus_epi16)(OP(subs_epi16)(a, by->take), OP(subs_epi16)(b, by->take));
+}
+
 INLINE void narrow_pairs(tw_type type, char *to, const uint16_t *sums, int64_t n, const short_scaler *by, bool divides,
                          bool stream)
 {
@@ -184,6 +192,10 @@ INLINE void narrow_pairs(tw_type type, char *to, const uint16_t *sums, int64_t n
             const vec b = OP(sub_epi16)(OP(add_epi16)(high, by->plus), by->minus);
             v_put(to + 2 * x, first_blocks(a, b), stream);
             v_put(to + 2 * x + VEC, last_blocks(a, b), stream);
+            continue;
+        }
+        if (type == TW_U8 && divides) {
+            v_put(to + x, pack_quotients(low, high, by), stream);
             continue;
         }
         const vec a = take_short(low, by);

@@ -150,8 +150,8 @@ INLINE void five_band(const twi_conv_setup *setup, const band *b, twi_conv_divis
         UNROLL
         for (int r = 0; r < TWI_CONV_BAND; r++) {
             const vec bytes = division == TWI_CONV_SHORT
-                                  ? pack_shorts(take_short(scale_short(shorts[r][0], &short_by, true), &short_by),
-                                                take_short(scale_short(shorts[r][1], &short_by, true), &short_by))
+                                  ? pack_quotients(scale_short(shorts[r][0], &short_by, true),
+                                                   scale_short(shorts[r][1], &short_by, true), &short_by)
                                   : pack_bytes(sums[r], &by, division);
             v_put(b->to[r] + i, five_order(bytes), stream);
         }
