@@ -110,6 +110,10 @@ typedef struct task {
     int32_t iterations;
 } task;
 
+/* A step that all devices take before any takes the next. */
+struct band;
+typedef tw_status step(struct band *b);
+
 /* What one device makes of it: rows first ... last-1 of the result. */
 typedef struct band {
     const task *task;
@@ -118,6 +122,7 @@ typedef struct band {
     int64_t last;
     int64_t top; /* the source's row that is the images' first; with border wrap perhaps one before the image */
     tw_image images[3];
+    step *step;
     twi_outcome outcome;
 } band;
 
@@ -166,13 +171,13 @@ static tw_status begin(band *b)
     return send_rows(b);
 }
 
-static tw_status compute(const band *b)
+static tw_status compute(band *b)
 {
     return morph(b->context, &b->images[0], &b->images[1], b->task->morphology, b->task->params, b->task->iterations,
                  &b->images[2]);
 }
 
-static tw_status finish(const band *b)
+static tw_status finish(band *b)
 {
     const tw_image *made = &b->images[1];
     const tw_image *dst = b->task->dst;
@@ -183,24 +188,10 @@ static tw_status finish(const band *b)
     return tw_image_copy(b->context, &from, &to);
 }
 
-static void *begin_in_thread(void *item)
+static void *work(void *item)
 {
     band *b = item;
-    twi_note_outcome(&b->outcome, begin(b));
-    return NULL;
-}
-
-static void *compute_in_thread(void *item)
-{
-    band *b = item;
-    twi_note_outcome(&b->outcome, compute(b));
-    return NULL;
-}
-
-static void *finish_in_thread(void *item)
-{
-    band *b = item;
-    twi_note_outcome(&b->outcome, finish(b));
+    twi_note_outcome(&b->outcome, b->step(b));
     return NULL;
 }
 
@@ -219,9 +210,11 @@ static tw_status failure_of(const tw_context *context, const band *bands, int co
 /* In place, all rows are read before any is overwritten: so each step ends on all devices before the next begins. */
 static tw_status run_steps(const tw_context *context, band *bands, int count)
 {
-    void *(*const steps[])(void *) = {begin_in_thread, compute_in_thread, finish_in_thread};
+    step *const steps[] = {begin, compute, finish};
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
-        twi_run_threads(steps[i], bands, sizeof *bands, count);
+        for (int j = 0; j < count; j++)
+            bands[j].step = steps[i];
+        twi_run_threads(work, bands, sizeof *bands, count);
         TWI_TRY(failure_of(context, bands, count));
     }
     return TW_OK;
