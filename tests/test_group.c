@@ -8,14 +8,20 @@
 
 static const int three[] = {0, 0, 0};
 
-static tw_context *open_three(tw_backend backend)
+static tw_context_options three_of(tw_backend backend)
 {
     tw_context_options options = tw_context_defaults();
-    tw_context *context = NULL;
     options.backend = backend;
     options.threads = 3;
     options.devices = three;
     options.device_count = 3;
+    return options;
+}
+
+static tw_context *open_three(tw_backend backend)
+{
+    const tw_context_options options = three_of(backend);
+    tw_context *context = NULL;
     assert_ok(tw_context_create(&options, &context));
     return context;
 }
@@ -340,12 +346,8 @@ static void ledger_release(void *user, void *memory)
 
 static tw_status work_with(ledger *l, const tw_image *src, const tw_image *dst)
 {
-    tw_context_options options = tw_context_defaults();
+    tw_context_options options = three_of(TW_CPU);
     tw_context *context = NULL;
-    options.backend = TW_CPU;
-    options.threads = 3;
-    options.devices = three;
-    options.device_count = 3;
     options.allocator = (tw_allocator){ledger_allocate, ledger_release, l};
     tw_status status = tw_context_create(&options, &context);
     if (status == TW_OK)

@@ -38,6 +38,17 @@ static tw_spread *make_spread(tw_context *context, const tw_image *like, int64_t
     return spread;
 }
 
+/* On one device. */
+static void run_alone(const tw_problem *problem, const tw_image *src, const tw_image *dst)
+{
+    tw_context *context = open_cpu();
+    tw_plan *plan = NULL;
+    assert_ok(tw_plan_create(context, problem, NULL, &plan));
+    assert_ok(tw_plan_run(plan, src, dst));
+    tw_plan_destroy(plan);
+    tw_context_destroy(context);
+}
+
 /* The problem on spread images and on one device, whose bytes must be the same. */
 static void compare(tw_context *context, const tw_problem *problem, const picture *src, int64_t reach)
 {
@@ -49,10 +60,7 @@ static void compare(tw_context *context, const tw_problem *problem, const pictur
     tw_spread *from = make_spread(context, image, reach);
     tw_spread *to = make_spread(context, &got.image, reach);
     tw_spread_plan *plan = NULL;
-    tw_plan *one = NULL;
-    tw_context *alone = open_cpu();
-    assert_ok(tw_plan_create(alone, problem, NULL, &one));
-    assert_ok(tw_plan_run(one, image, &expected.image));
+    run_alone(problem, image, &expected.image);
     assert_ok(tw_spread_plan_create(context, problem, NULL, &plan));
     assert_ok(tw_spread_put(from, image));
     assert_ok(tw_spread_run(plan, from, to));
@@ -61,8 +69,6 @@ static void compare(tw_context *context, const tw_problem *problem, const pictur
     tw_spread_plan_destroy(plan);
     tw_spread_destroy(from);
     tw_spread_destroy(to);
-    tw_plan_destroy(one);
-    tw_context_destroy(alone);
     free_picture(&expected);
     free_picture(&got);
 }
@@ -114,10 +120,7 @@ static void compare_figures(tw_context *context, const tw_problem *problem, cons
     picture got = make_picture(width, height, image->channels, problem->out_type, 0);
     tw_spread *spread = make_spread(context, image, 0);
     tw_spread_plan *plan = NULL;
-    tw_plan *one = NULL;
-    tw_context *alone = open_cpu();
-    assert_ok(tw_plan_create(alone, problem, NULL, &one));
-    assert_ok(tw_plan_run(one, image, &expected.image));
+    run_alone(problem, image, &expected.image);
     assert_ok(tw_spread_plan_create(context, problem, NULL, &plan));
     assert_ok(tw_spread_put(spread, image));
     for (int i = 0; i < 2; i++) { /* a plan begins anew with each run */
@@ -126,8 +129,6 @@ static void compare_figures(tw_context *context, const tw_problem *problem, cons
     }
     tw_spread_plan_destroy(plan);
     tw_spread_destroy(spread);
-    tw_plan_destroy(one);
-    tw_context_destroy(alone);
     free_picture(&expected);
     free_picture(&got);
 }
