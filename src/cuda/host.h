@@ -143,11 +143,12 @@ tw_status twi_cuda_start(const tw_plan *plan, const tw_image *src, const tw_imag
 tw_status twi_cuda_launch(const void *kernel, const twi_cuda_shape *shape, void *argument, int64_t columns,
                           int64_t *left, int64_t *first, int64_t last, void *stream);
 
-/* The same for a kernel whose argument is a twi_cuda_box, over all elements of the box's rows. */
 /* The same for kernels that wait themselves for what the stream has before them (twi_await_stream()): where the device
    can, it brings their blocks in place meanwhile. */
 tw_status twi_cuda_launch_early(const tw_plan *plan, const void *kernel, const twi_cuda_shape *shape, void *argument,
                                 int64_t columns, int64_t *left, int64_t *first, int64_t last, void *stream);
+
+/* As twi_cuda_launch() for a kernel whose argument is a twi_cuda_box, over all elements of the box's rows. */
 tw_status twi_cuda_launch_box(const void *kernel, const twi_cuda_shape *shape, twi_cuda_box box, void *stream);
 
 /* Blocks that march down strips: how many a multiprocessor holds, their rows' unit and least number, and how many rows'
