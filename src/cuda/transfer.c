@@ -97,6 +97,8 @@ static void free_device(const tw_context *context, void **memory, size_t *size)
     *size = 0;
 }
 
+/* Kernels may read what lies beside a row's pixels, and rows that are still on their way, and make no use of it. All
+   memory has a value here, so that initcheck reports mistakes alone. */
 static tw_status grow_device(const tw_context *context, void **memory, size_t *size, size_t bytes)
 {
     if (bytes <= *size)
@@ -104,6 +106,7 @@ static tw_status grow_device(const tw_context *context, void **memory, size_t *s
     free_device(context, memory, size);
     TWI_TRY(twi_cuda_allocate_device(context, bytes, memory));
     *size = bytes;
+    TWI_CUDA(cudaMemsetAsync(*memory, 0, bytes, twi_cuda_state_of(context)->upload));
     return TW_OK;
 }
 
