@@ -30,7 +30,7 @@ try:
 except ImportError:
     torch = None
 
-TYPES = {"uint8": "u8", "int16": "i16", "float32": "f32"}
+TYPES = {"uint8": "u8", "uint16": "u16", "int16": "i16", "float32": "f32"}
 PAIRS = 3  # of images, taken in turn: 16384x16384 bytes are beyond the caches
 CHECKED = 701  # the side of the image whose result is compared
 BORDER = 32  # of it: peers that have another border, or none, still agree inside
@@ -243,6 +243,11 @@ def correlate_f32_problem(side, variants):
                    mask=mean_of(side))
 
 
+def median_wide_problem(dtype, side, variants):
+    return Problem(f"median-{TYPES[dtype]}-{side}x{side}", f"median --radius {side // 2}", median_peers(side), variants,
+                   src=dtype)
+
+
 PROBLEMS = [
     Problem("box-3x3", "box --radius 1", box_peers(3), "registers"),
     Problem("box-31x31", "box --radius 15", box_peers(31), "tensor"),
@@ -258,14 +263,19 @@ PROBLEMS = [
     Problem("median-3x3", "median --radius 1", median_peers(3), "registers"),
     Problem("median-5x5", "median --radius 2", median_peers(5), "columns"),
     Problem("median-15x15", "median --radius 7", median_peers(15), "histogram"),
+    median_wide_problem("uint16", 15, "places"),
+    median_wide_problem("float32", 7, "halving"),
+    median_wide_problem("float32", 15, "places"),
+    median_wide_problem("float32", 31, "places"),
     Problem("sobel", "sobel", SOBEL_PEERS, "registers", dst="int16"),
     Problem("laplacian", "laplacian", LAPLACIAN_PEERS, "registers", dst="int16"),
 ]
 
 
 def random_image(dtype, side):
-    image = cupy.random.randint(0, 256, (side, side), dtype=cupy.uint8)
-    return image if dtype == numpy.uint8 else image.astype(dtype) / dtype.type(255)
+    if dtype.kind == "u":
+        return cupy.random.randint(0, 256**dtype.itemsize, (side, side), dtype=dtype)
+    return cupy.random.randint(0, 256, (side, side), dtype=cupy.uint8).astype(dtype) / dtype.type(255)
 
 
 def images(problem, side):

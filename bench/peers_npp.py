@@ -108,15 +108,17 @@ def laplacian(src, dst):
 def median(src, dst, side):
     """Without a border: it makes the inner part alone."""
     npp, here = load()["nppif"], context()
+    kind = {"uint8": "8u", "uint16": "16u", "float32": "32f"}[src[0].dtype.name]
+    function, needed = (getattr(npp, f"nppiFilterMedian{name}_{kind}_C1R_Ctx") for name in ("", "GetBufferSize"))
     height, width = src[0].shape
     inner, first = Size(width - side + 1, height - side + 1), side // 2 * (width + 1)
     bytes_needed = ctypes.c_uint64(0)
-    npp.nppiFilterMedianGetBufferSize_8u_C1R_Ctx(inner, window(side)[0], ctypes.byref(bytes_needed), here)
+    needed(inner, window(side)[0], ctypes.byref(bytes_needed), here)
     buffer = cupy.empty(bytes_needed.value + 1024, dtype=cupy.uint8)
 
     def work(i):
-        status = npp.nppiFilterMedian_8u_C1R_Ctx(address(src[i], first), width, address(dst[i], first), width, inner,
-                                                 *window(side), address(buffer), here)
+        status = function(address(src[i], first), src[i].strides[0], address(dst[i], first), dst[i].strides[0], inner,
+                          *window(side), address(buffer), here)
         if status != 0:
             raise OSError(f"median: status {status}")
 
