@@ -28,11 +28,46 @@ static void EXTREME(four)(K *to, const K *from, int64_t second, int64_t third, i
 
 /* ---- Rectangles --------------------------------------------------------------------------------- */
 
+#if defined(__AVX512BW__)
+enum { EXTREME(reach) = VEC / (12 * (int)sizeof(K)) }; /* the channels of which 12 positions lie within a vector */
+
+INLINE vec EXTREME(of_four)(const K *from, int64_t c)
+{
+    return VPICK(VPICK(v_load(from), v_load(from + c)), VPICK(v_load(from + 2 * c), v_load(from + 3 * c)));
+}
+
+/* Of 16 positions from those of 4, which stay in registers: a vector and the next. A vector behind the last position
+   is read. */
+static void EXTREME(sixteen)(K *to, const K *from, int64_t n, int64_t c)
+{
+    const vec step = OP(set1_epi32)((int32_t)(c * (int64_t)sizeof(K))); /* four positions in lanes of 4 bytes */
+    const vec second = OP(add_epi32)(v_numbers(), step);
+    const vec third = OP(add_epi32)(second, step);
+    const vec fourth = OP(add_epi32)(third, step);
+    vec here = EXTREME(of_four)(from, c);
+    for (int64_t x = 0; x < n; x += STEP) {
+        const vec next = EXTREME(of_four)(from + x + STEP, c);
+        const vec low = VPICK(here, _mm512_permutex2var_epi32(here, second, next));
+        const vec high =
+            VPICK(_mm512_permutex2var_epi32(here, third, next), _mm512_permutex2var_epi32(here, fourth, next));
+        v_store(to + x, VPICK(low, high));
+        here = next;
+    }
+}
+#endif
+
 /* The window's columns at n elements of a line; `work` has room for those and the window. */
 static K *EXTREME(across)(const K *line, K *work, int64_t n, int64_t width, int64_t c)
 {
     const K *from = line;
     int64_t side = 1;
+#if defined(__AVX512BW__)
+    if (width > 16 && c <= EXTREME(reach)) {
+        EXTREME(sixteen)(work, line, n + (width - 16) * c, c);
+        from = work;
+        side = 16;
+    }
+#endif
     for (; 4 * side < width; side *= 4) {
         EXTREME(four)(work, from, side * c, 2 * side * c, 3 * side * c, n + (width - 4 * side) * c);
         from = work;

@@ -11,17 +11,21 @@
 
 #define OP_NAME min
 #define PICK JOIN(lower, NAME)
+#define VPICK VMIN
 #define LOSER HIGHEST
 #include "cpu/order_extreme.tmpl.h"
 #undef LOSER
+#undef VPICK
 #undef PICK
 #undef OP_NAME
 
 #define OP_NAME max
 #define PICK JOIN(higher, NAME)
+#define VPICK VMAX
 #define LOSER LOWEST
 #include "cpu/order_extreme.tmpl.h"
 #undef LOSER
+#undef VPICK
 #undef PICK
 #undef OP_NAME
 
