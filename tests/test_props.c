@@ -345,6 +345,27 @@ static void five_by_five_is_right_at_all_ends(void **state)
         }
 }
 
+/* The same of masks, whose rows are read in place when they are longer. */
+static void five_by_five_masks_are_right_at_all_ends(void **state)
+{
+    static const int32_t mask[25] = {3, -1, 4, 1, -5, 9, 2, -6, 5, 3, 5, 8, 40, 7, 9, -3, 2, 3, 8, -4, 6, 2, -6, 4, 3};
+    tw_correlate_params correlate = {.window = tw_window_centred(5, 5), .mask = {.integers = mask}, .divisor = 99};
+    (void)state;
+    for (int width = 11 * 64 - 6; width <= 12 * 64 + 6; width += width % 64 == 6 ? 52 : 1) {
+        picture src = make_picture(width, 9, 1, TW_U8, 8);
+        picture dst = make_picture(width, 9, 1, TW_U8, 4);
+        picture expected = make_picture(width, 9, 1, TW_U8, 0);
+        tw_problem problem;
+        correlate.border.mode = (tw_border_mode)(width % TW_BORDER_IGNORE);
+        fill_random(&src.image, (unsigned)width);
+        assert_ok(tw_correlate_problem(&src.image, &dst.image, &correlate, &problem));
+        expect_reference(&src, &dst, &expected, &problem);
+        free_picture(&src);
+        free_picture(&dst);
+        free_picture(&expected);
+    }
+}
+
 /* From 8 MiB on results go past the cache, in runs of aligned bytes, or by way of a copy where rows are not aligned. */
 static void large_results_are_those_of_plain_code(void **state)
 {
@@ -390,7 +411,7 @@ int main(void)
         cmocka_unit_test(place_and_threads_change_nothing),  cmocka_unit_test(wrap_keeps_the_sum),
         cmocka_unit_test(wrap_commutes_with_a_shift),        cmocka_unit_test(a_column_is_a_row_turned),
         cmocka_unit_test(what_kernels_single_out_is_right),  cmocka_unit_test(large_results_are_those_of_plain_code),
-        cmocka_unit_test(five_by_five_is_right_at_all_ends),
+        cmocka_unit_test(five_by_five_is_right_at_all_ends), cmocka_unit_test(five_by_five_masks_are_right_at_all_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -368,8 +368,9 @@ static int64_t choose_strip(const twi_conv_setup *setup)
     return twi_min_i64(whole, twi_max_i64(fit, TWI_CONV_CHUNK));
 }
 
-/* Whether the source's rows are lines as they are, and it pays. Bytes are computed so fast that the copy in the ring,
-   whose lines do not fall into one set of the cache, is worth more. */
+/* Whether the source's rows are lines as they are, and it pays. Pairs of bytes are computed so fast that the copy in the
+   ring, whose lines do not fall into one set of the cache, is worth more. TWI_CONV_FIVE and TWI_CONV_SIDES need no strips
+   of their own at a row's ends, but a copy of these (copies_ends in conv_level.tmpl.h). */
 static bool reads_in_place(const twi_conv_setup *setup)
 {
     switch (setup->separable ? setup->row.unit : setup->main.unit) {
@@ -410,7 +411,7 @@ static bool plan_worker(twi_conv_setup *setup)
            twi_add_area(total, setup->quartets, twi_conv_quartet_bytes(setup), &setup->ring_at) &&
            twi_add_area(total, TWI_CONV_BAND * TWI_CONV_CHUNK, twi_max_i64(row->sum, main->sum), &setup->sums_at) &&
            twi_add_area(total, TWI_CONV_CHUNK, (int64_t)sizeof(double), &setup->stage_at) &&
-           twi_add_area(total, setup->quartets * TWI_CONV_BAND, (int64_t)sizeof(void *), &setup->lines_at);
+           twi_add_area(total, 2 * setup->quartets * TWI_CONV_BAND, (int64_t)sizeof(void *), &setup->lines_at);
 }
 
 static tw_status prepare_setup(tw_plan *plan, twi_conv_level level, twi_conv_setup *setup)

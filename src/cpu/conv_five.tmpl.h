@@ -135,27 +135,38 @@ INLINE void five_pairs(const twi_conv_pass *pass, const void *const *lines, int6
     }
 }
 
+/* The results leave when the next ones' lines have been loaded: where dst and src are a multiple of 4 KiB apart, a load
+   just beside a store waits for it. */
+INLINE void five_leave(const band *b, int64_t i, const vec *bytes, bool stream)
+{
+    UNROLL
+    for (int r = 0; r < TWI_CONV_BAND && i >= 0; r++)
+        v_put(b->to[r] + i, bytes[r], stream);
+}
+
 INLINE void five_band(const twi_conv_setup *setup, const band *b, twi_conv_division division, bool stream)
 {
     const scaler by = make_scaler(setup);
     const short_scaler short_by = make_short_scaler(&setup->scale.pairs);
-    look_ahead(b, 0, 1, b->n);
-    for (int64_t i = 0; i < b->n; i += PHASES * LANES) {
+    vec bytes[TWI_CONV_BAND] = {0};
+    for (int64_t i = 0; i < b->n; i += VEC) {
+        const void *const *lines = lines_at(b, b->x + i);
         vec sums[TWI_CONV_BAND][PHASES], shorts[TWI_CONV_BAND][2];
-        five_fours(&setup->main, b->lines, b->x + i, sums);
+        look_ahead(b, i, 1, VEC);
+        five_fours(&setup->main, lines, b->x + i, sums);
+        five_leave(b, i - VEC, bytes, stream);
         if (division == TWI_CONV_SHORT)
-            five_pairs(&setup->main, b->lines, b->x + i, sums, shorts);
+            five_pairs(&setup->main, lines, b->x + i, sums, shorts);
         else
-            five_quartets(&setup->main, b->lines, b->x + i, sums);
+            five_quartets(&setup->main, lines, b->x + i, sums);
         UNROLL
-        for (int r = 0; r < TWI_CONV_BAND; r++) {
-            const vec bytes = division == TWI_CONV_SHORT
-                                  ? pack_quotients(scale_short(shorts[r][0], &short_by, true),
-                                                   scale_short(shorts[r][1], &short_by, true), &short_by)
-                                  : pack_bytes(sums[r], &by, division);
-            v_put(b->to[r] + i, five_order(bytes), stream);
-        }
+        for (int r = 0; r < TWI_CONV_BAND; r++)
+            bytes[r] = five_order(division == TWI_CONV_SHORT
+                                      ? pack_quotients(scale_short(shorts[r][0], &short_by, true),
+                                                       scale_short(shorts[r][1], &short_by, true), &short_by)
+                                      : pack_bytes(sums[r], &by, division));
     }
+    five_leave(b, (b->n - 1) / VEC * VEC, bytes, stream);
 }
 
 static void band_five(const twi_conv_setup *setup, const band *b)

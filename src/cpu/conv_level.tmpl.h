@@ -17,6 +17,7 @@
 /* Four output rows, what they are made of, and the chunk of them that is being computed. */
 typedef struct band {
     const void **lines;               /* rows of the source in place, or of the ring: */
+    const void **inner;               /* the same, or TWI_CONV_FIVE: rows of the source, if `lines` are their ends */
     char *newest[TWI_CONV_BAND];      /* the last of those, which */
     const void *rows[TWI_CONV_BAND];  /* a row pass makes of these, from where the first window begins */
     const void *ends[TWI_CONV_BAND];  /* the same, or TWI_CONV_SIDES: copies of a row's first tile, and of those */
@@ -32,6 +33,12 @@ typedef struct band {
 INLINE const void *const *rows_at(const band *b, int64_t x)
 {
     return x > 0 && x < b->ends_at ? b->rows : b->ends;
+}
+
+/* The lines for elements x and those behind it that are like it: first, inner or last. */
+INLINE const void *const *lines_at(const band *b, int64_t x)
+{
+    return x > 0 && x < b->ends_at ? b->inner : b->lines;
 }
 
 /* Rows that the next band needs, on their way into the L2 cache: `bytes` of each, from element i of the chunk on. */
@@ -252,12 +259,19 @@ static int64_t ends_at(const strip *s)
     return twi_max_i64(0, s->n - after) / TWI_CONV_TILE * TWI_CONV_TILE;
 }
 
+/* Whether a row is read where it is, but for its first tile and those at its end: of TWI_CONV_FIVE one that is long. */
+static bool copies_ends(const strip *s)
+{
+    return s->setup->row.unit == TWI_CONV_SIDES ||
+           (s->setup->main.unit == TWI_CONV_FIVE && ends_at(s) > TWI_CONV_CHUNK);
+}
+
 /* Brings the next four rows into lines: what lies beside the image by way of a copy, the rest from the source. Or of
    each row the first tile and those at its end alone. */
 static void copy_quartet(const strip *s, int64_t quartet)
 {
     const twi_conv_setup *setup = s->setup;
-    const bool whole = setup->row.unit != TWI_CONV_SIDES;
+    const bool whole = !copies_ends(s);
     const tw_image *src = &s->job->src;
     const int64_t size = (int64_t)tw_type_size(setup->type);
     const int64_t start = s->first - setup->before;
@@ -356,7 +370,8 @@ static void finish_band(const strip *s, band *b, int64_t y, int64_t rows)
     char *stage = s->scratch + setup->stage_at;
     band_function *compute = find_band(setup);
     const bool row_in_loop = compute && setup->fixed; /* conv_fixed.tmpl.h and conv_sides.tmpl.h have the row pass */
-    const bool at_once = row_in_loop && takes_vectors(s, y, rows) && s->n % TWI_CONV_TILE == 0;
+    const bool looks_ahead = row_in_loop || setup->main.unit == TWI_CONV_FIVE; /* in its loop */
+    const bool at_once = looks_ahead && takes_vectors(s, y, rows) && s->n % TWI_CONV_TILE == 0;
     const int64_t chunk = at_once ? s->n : TWI_CONV_CHUNK;
     for (b->x = 0; b->x < s->n; b->x += chunk) {
         b->n = twi_min_i64(chunk, s->n - b->x);
@@ -390,7 +405,9 @@ static void run_strip(const strip *s)
 {
     const twi_conv_setup *setup = s->setup;
     const int64_t parts = TWI_CONV_BAND / twi_conv_layouts[setup->main.unit].rows;
+    const int64_t lines = setup->quartets * parts;
     band b = {.lines = (const void **)(void *)(s->scratch + setup->lines_at), .ends_at = ends_at(s)};
+    b.inner = setup->main.unit == TWI_CONV_FIVE && copies_ends(s) ? b.lines + lines : b.lines;
     int64_t made = 0;
     for (int64_t y = s->job->first, first = 0; y < s->job->last; y += TWI_CONV_BAND, first++) {
         for (; made < first + setup->quartets; made++) {
@@ -400,9 +417,12 @@ static void run_strip(const strip *s)
             if (setup->separable && made < first + setup->quartets - 1)
                 filter_quartet(s, &b);
         }
-        for (int64_t i = 0; i < setup->quartets * parts; i++)
+        for (int64_t i = 0; i < lines; i++) {
             b.lines[i] = s->in_place && !setup->separable ? source_line(s, TWI_CONV_BAND * first + i)
                                                           : line_in(s, first + i / parts, i % parts);
+            if (b.inner != b.lines)
+                b.inner[i] = source_line(s, TWI_CONV_BAND * first + i);
+        }
         find_ahead(s, made, &b);
         finish_band(s, &b, y, twi_min_i64(TWI_CONV_BAND, s->job->last - y));
     }
