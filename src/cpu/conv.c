@@ -368,9 +368,9 @@ static int64_t choose_strip(const twi_conv_setup *setup)
     return twi_min_i64(whole, twi_max_i64(fit, TWI_CONV_CHUNK));
 }
 
-/* Whether the source's rows are lines as they are, and it pays. Pairs of bytes are computed so fast that the copy in the
-   ring, whose lines do not fall into one set of the cache, is worth more. TWI_CONV_FIVE and TWI_CONV_SIDES need no strips
-   of their own at a row's ends, but a copy of these (copies_ends in conv_level.tmpl.h). */
+/* Whether the source's rows are lines as they are, and it pays. Pairs of bytes are computed so fast that the copy in
+   the ring, whose lines do not fall into one set of the cache, is worth more. TWI_CONV_FIVE and TWI_CONV_SIDES need no
+   strips of their own at a row's ends, but a copy of these (copies_ends in conv_level.tmpl.h). */
 static bool reads_in_place(const twi_conv_setup *setup)
 {
     switch (setup->separable ? setup->row.unit : setup->main.unit) {
