@@ -397,6 +397,27 @@ extern const twi_cuda_places_kernel twi_cuda_rank_places[TWI_CUDA_PLACES_SIZES];
 enum { TWI_CUDA_PLACES_THREADS = 512 };
 extern const void *const twi_cuda_rank_places_large[TWI_CUDA_TYPES];
 
+/* rank_footprint.cu: the same for footprints, in as many kernels. strip_width is even. Tiles in shared memory have for
+   each row `pitch` = strip_width / 2 + window_width - 1 words, the places of two columns strip_width / 2 apart; larger
+   ones have their width. A block's shared memory has room for the order, 2 bytes an item, those words, and the map. */
+typedef struct twi_cuda_footprint {
+    twi_cuda_places tiles;
+    /* Where positions lie from the window's corner on, in places: all of the footprint, then, `enters` and `leaves`
+       from there, multiples of 4, those that a window gets or loses as it goes down a row; `changes` of each, 0: they
+       are so many that all are counted anew. */
+    const int32_t *offsets;
+    int32_t positions;
+    int32_t changes;
+    int32_t enters;
+    int32_t leaves;
+    int32_t pitch;
+    int32_t words;        /* of the map; the last is 0 */
+    const uint32_t *bits; /* footprint_map */
+    float far;            /* places from which on a jump is faster than a walk */
+} twi_cuda_footprint;
+extern const twi_cuda_places_kernel twi_cuda_rank_footprint[TWI_CUDA_PLACES_SIZES];
+extern const void *const twi_cuda_rank_footprint_large[TWI_CUDA_TYPES];
+
 /* ---- The rest ----------------------------------------------------------------------------------------- */
 
 /* subtract.cu: dst = a - b; dst may be a or b. A thread an element, blocks of any shape. */
