@@ -166,7 +166,7 @@ class Box(CommandTest):
     def test_names_of_borders(self):
         rows = [[(37 * (x + 4 * y) + 11) % 256 for x in range(4)] for y in range(3)]
         names = {
-            "zero": ["ZERO", "BORDER_CONSTANT", "constant", "constant:0", "grid-constant"],
+            "zero": ["ZERO", "zero fill", "BORDER_CONSTANT", "constant", "constant:0", "grid-constant"],
             "replicate": ["clamp", "nearest", "BORDER_REPLICATE", "border_replicate"],
             "reflect": ["Reflect", "BORDER_REFLECT", "grid-mirror"],
             "mirror": ["reflect_101", "BORDER_REFLECT_101", "BORDER_REFLECT101", "BORDER_DEFAULT"],
@@ -559,6 +559,13 @@ class Printing(CommandTest):
             self.assertRegex(line, r"\A\d+x\d+(, \w+=PASS)+\Z")
         again = self.works("verify", "box", "--device", "cpu", "--cases", "4", "--seed", "1").decode().splitlines()
         self.assertEqual(lines, again)
+
+    def test_verify_of_all(self):
+        lines = self.works("verify", "--device", "cpu", "--variant", "c", "--cases", "1").decode().splitlines()
+        operations = ["box", "correlate", "sepconv", "gaussian", "min", "max", "rank", "transpose", "lut", "reduce", "histogram",
+                      "scan", "integral"]
+        self.assertEqual([line for line in lines if "PASS" not in line], operations)
+        self.assertEqual(lines[:2], ["box", "5x5, c=PASS"])
 
     def test_verify_as_json(self):
         result = json.loads(self.works("verify", "box", "--device", "cpu", "--cases", "3", "--json"))

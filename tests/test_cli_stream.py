@@ -80,7 +80,7 @@ class Bands(StreamTest):
         for border in ("replicate", "mirror", "wrap", "constant:9"):
             for line in (["max", "--size", "2x3", "--iterations", "4"], ["open", "-r", "1", "--iterations", "2"], ["close", "--size", "4x2"],
                          ["gradient", "--iterations", "2"], ["tophat", "-r", "2"], ["blackhat", "--shape", "cross"],
-                         ["min", "--iterations", "3"]):
+                         ["min", "--iterations", "3"], ["median", "--iterations", "2"]):
                 self.same(*line, "--border", border, memory="1M")
 
     def test_windows_higher_than_a_band(self):
@@ -90,13 +90,19 @@ class Bands(StreamTest):
         self.fails(5, ["box", "--size", "3x101", "image.pgm", "out.pgm", "--memory", "200K"], "image.pgm", "101 rows")
         self.fails(5, ["open", "--iterations", "5000", "image.pgm", "out.pgm", "--memory", "200K"], "image.pgm", "1403 rows")
 
+    @unittest.skipIf(SANITIZED, "a sanitizer takes more address space than that")
+    def test_a_filter_that_takes_more_than_its_bands(self):
+        limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+        self.fails(5, ["median", "-r", "32767", "--device", "cpu", "image.pgm", "out.pgm"], "median", "smaller window",
+                   preexec_fn=limit)
+
     def test_turns(self):
         for line in (["transpose"], ["rotate", "--degrees", "90"], ["rotate", "--degrees", "180"], ["rotate", "--degrees", "270"],
                      ["flip", "--axis", "horizontal"], ["flip", "--axis", "vertical"], ["flip", "--axis", "both"]):
             self.same(*line)
             self.same(*line, "--view", "7,11,560,1299")
             self.same(*line, ending="png")
-        self.fails(5, ["transpose", "image.pgm", "out.pgm", "--memory", "700"], "image.pgm", "exceed")
+        self.fails(5, ["transpose", "image.pgm", "out.pgm", "--memory", "700"], "image.pgm", "exceed", "higher --memory")
 
     def test_tables_and_running_sums(self):
         self.write("table.npy", npy((256,), "<u2", struct.pack("<256H", *[255 * i for i in range(256)])))

@@ -150,6 +150,11 @@ class TuneTest(CommandTest):
             file.truncate(1 << 30)
         self.noted("more than")
 
+    def test_a_pipe_is_not_waited_for(self):
+        os.mkfifo(self.folder / "wisdom")
+        self.noted("no ordinary file")
+        self.fails(4, TUNE, "no ordinary file", env=self.environment)
+
     def test_a_full_disk_keeps_the_old_file(self):
         self.tuned()
         before = self.read("wisdom")

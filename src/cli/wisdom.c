@@ -28,6 +28,13 @@ bool twi_wisdom_path(char path[TWI_MOST_PATH])
     return length > 0 && length < TWI_MOST_PATH;
 }
 
+/* A pipe or a device, which might be waited for, or never end. */
+static bool is_special(const char *path)
+{
+    struct stat facts;
+    return stat(path, &facts) == 0 && !S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode);
+}
+
 /* False, and the note printed, if the file is there but cannot be used. */
 static bool import(const twi_args *args, const char *path, tw_context *context)
 {
@@ -36,7 +43,9 @@ static bool import(const twi_args *args, const char *path, tw_context *context)
     const char *why = "";
     if (access(path, F_OK) != 0)
         return true;
-    if (twi_io_read_bytes(path, MOST_BYTES, &text, &size) != TWI_IO_OK)
+    if (is_special(path))
+        why = "it is no ordinary file";
+    else if (twi_io_read_bytes(path, MOST_BYTES, &text, &size) != TWI_IO_OK)
         why = twi_io_message();
     else if (tw_wisdom_import(context, text, size) != TW_OK)
         why = tw_error_message();
@@ -128,6 +137,9 @@ twi_exit twi_wisdom_save(const twi_args *args, const char *path, tw_context *con
     twi_exit code = twi_make_folders(path);
     if (code != TWI_EXIT_DONE)
         return code;
+    if (is_special(path))
+        return twi_complain(TWI_EXIT_OUTPUT, "wisdom file '%s' is no ordinary file: name one with TILEWISE_WISDOM",
+                            path);
     const int lock = lock_folder(path);
     code = merge(args, path, context);
     if (lock >= 0)

@@ -24,8 +24,9 @@ twi_io_status twi_image_limit(const char *name, uint64_t width, uint64_t height,
                            channels == 1 ? "" : "s", tw_type_name(type));
     if (twi_image_bytes(width, height, channels, type, NULL) > most_bytes)
         return twi_io_fail(TWI_IO_MEMORY, name,
-                           "%llux%llu pixels with %d channel%s of %s exceed the limit of %llu bytes",
+                           "%llux%llu pixels with %d channel%s of %s exceed the limit of %llu bytes%s",
                            (unsigned long long)width, (unsigned long long)height, (int)channels,
-                           channels == 1 ? "" : "s", tw_type_name(type), (unsigned long long)most_bytes);
+                           channels == 1 ? "" : "s", tw_type_name(type), (unsigned long long)most_bytes,
+                           most_bytes < INT64_MAX ? " that memory has for them: give a higher --memory" : "");
     return TWI_IO_OK;
 }

@@ -70,8 +70,9 @@ static void append(char *line, size_t size, const char *name, bool pass)
     (void)snprintf(line + used, size - used, ", %s=%s", name, pass ? "PASS" : "FAIL");
 }
 
+/* `title`: the line above those of the case, or NULL. */
 static tw_status verify_case(const twi_verify_request *request, twi_prover *prover, const twi_case *which,
-                             twi_verify_result *result)
+                             const char *title, twi_verify_result *result)
 {
     char line[512];
     char why[512];
@@ -83,6 +84,8 @@ static tw_status verify_case(const twi_verify_request *request, twi_prover *prov
             continue;
         if (!loaded)
             TWI_TRY(twi_prover_load(prover, which));
+        if (!loaded && title)
+            request->line(request->user, title, false);
         loaded = true;
         twi_candidate candidate = twi_variant_candidate(variant);
         candidate.options.block_width = request->block_width;
@@ -105,13 +108,15 @@ static tw_status verify_case(const twi_verify_request *request, twi_prover *prov
 static tw_status verify_op(const twi_verify_request *request, twi_prover *prover, tw_op op, twi_verify_result *result)
 {
     const int64_t classic = twi_classic_cases(op);
-    const int64_t goal = result->cases + classic + request->cases;
+    const int64_t before = result->cases;
+    const int64_t goal = before + classic + request->cases;
     /* some cases suit none of the variants asked for: others are drawn in their place, within reason */
     const int64_t most = classic + 50 * request->cases;
     for (int64_t i = 0; i < most && result->cases < goal; i++) {
         twi_case which;
         twi_make_case(op, request->seed, i, &which);
-        TWI_TRY(verify_case(request, prover, &which, result));
+        const bool named = request->op != TW_OP_COUNT || result->cases > before;
+        TWI_TRY(verify_case(request, prover, &which, named ? NULL : tw_op_name(op), result));
     }
     return TW_OK;
 }
