@@ -321,9 +321,9 @@ typedef struct tw_gaussian_params {
 
 /* sigma 1, truncate 4, replicate border. */
 TW_API tw_gaussian_params tw_gaussian_defaults(void);
-/* The type stays. u8, where both axes have more than a tap and sigmas of 0.5 or more: fixed point, at most 1 from the
-   rounded exact result; all else: in f64. src and dst agree in size, channels, type and memory; dst may be src.
-   `params` NULL: the defaults. */
+/* The type stays. u8, where both axes have more than a tap, and sigmas from 0.5 to 50 (10 with zero and constant
+   borders), one at most 12 times the other: fixed point, at most 1 from the rounded exact result; all else: in f64.
+   src and dst agree in size, channels, type and memory; dst may be src. `params` NULL: the defaults. */
 TW_API tw_status tw_gaussian(tw_context *context, const tw_image *src, const tw_image *dst,
                              const tw_gaussian_params *params);
 

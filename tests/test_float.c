@@ -1,4 +1,5 @@
-/* Float means against the exact mean: at most 4 ulp off, NaN and infinities local, no drift. */
+/* Float means against the exact mean: at most 4 ulp off, NaN and infinities local, no drift. Gaussians in fixed point
+   against those in f64. */
 #include "testing.h"
 
 /* An exact sum of doubles: parts that do not overlap, smallest first (Shewchuk, Adaptive precision
@@ -211,6 +212,55 @@ static void nothing_drifts_along_a_row(void **state)
     }
 }
 
+/* The share of pixels of random bytes where fixed point gives another value than f64, rounded. */
+static double share_beside_exact(tw_context *context, double sigma_x, double sigma_y, tw_border_mode border)
+{
+    enum { SIDE = 300 };
+    const tw_gaussian_params params = {.sigma_x = sigma_x, .sigma_y = sigma_y, .truncate = 4, .border = {border, 0}};
+    const tw_type types[] = {TW_U8, TW_F64};
+    picture found[2];
+    int others = 0;
+    for (int i = 0; i < 2; i++) {
+        unsigned state = 1;
+        found[i] = make_picture(SIDE, SIDE, 1, types[i], 0);
+        for (int y = 0; y < SIDE; y++)
+            for (int x = 0; x < SIDE; x++)
+                put(&found[i].image, x, y, 0, next_random(&state) % 256);
+        assert_ok(tw_gaussian(context, &found[i].image, &found[i].image, &params));
+    }
+    for (int y = 0; y < SIDE; y++) {
+        for (int x = 0; x < SIDE; x++) {
+            const double beside = fabs(get(&found[0].image, x, y, 0) - nearbyint(get(&found[1].image, x, y, 0)));
+            assert_true(beside <= 1);
+            others += beside > 0;
+        }
+    }
+    free_picture(&found[0]);
+    free_picture(&found[1]);
+    return others / (double)(SIDE * SIDE);
+}
+
+/* Where it would not be, Gaussians of u8 are done in f64. */
+static void fixed_point_is_near_the_exact_result(void **state)
+{
+    static const struct {
+        double x, y;
+        tw_border_mode border;
+    } all[] = {{0.5, 0.5, TW_BORDER_MIRROR}, {1, 1, TW_BORDER_ZERO},       {6, 0.5, TW_BORDER_REPLICATE},
+               {2.5, 30, TW_BORDER_MIRROR},  {10, 10, TW_BORDER_ZERO},     {25, 25, TW_BORDER_ZERO},
+               {0.5, 30, TW_BORDER_WRAP},    {20, 0.6, TW_BORDER_REFLECT}, {40, 40, TW_BORDER_MIRROR}};
+    tw_context *context = NULL;
+    (void)state;
+    assert_ok(tw_context_create(NULL, &context));
+    for (size_t i = 0; i < COUNT(all); i++) {
+        const double share = share_beside_exact(context, all[i].x, all[i].y, all[i].border);
+        if (share > 0.002)
+            fail_msg("sigma %g, %g, border %s: %.3f %% of the pixels differ", all[i].x, all[i].y,
+                     tw_border_name(all[i].border), 100 * share);
+    }
+    tw_context_destroy(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -218,6 +268,7 @@ int main(void)
         cmocka_unit_test(bad_values_stay_in_their_window),
         cmocka_unit_test(every_nan_is_the_same_nan),
         cmocka_unit_test(nothing_drifts_along_a_row),
+        cmocka_unit_test(fixed_point_is_near_the_exact_result),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

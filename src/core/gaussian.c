@@ -53,12 +53,17 @@ void twi_gaussian_fixed(const double *weights, int32_t taps, int32_t *fixed)
         fixed[taps - 1 - i] = fixed[i];
 }
 
-/* Below sigma 0.5 nearly all the weight is on one tap, and rounding to 8.8 bits would show in more than 0.2 % of
-   random pixels. */
-static const double least_fixed_sigma = 0.5;
-
+/*
+ * Where fixed point shows in at most 0.2 % of random pixels. Below sigma 0.5 nearly all the weight is on one tap, so
+ * that rounding to 8.8 bits shows. The rounded weights of a wide axis are averaged over the other one, which must not
+ * be many times narrower. Outside zero and constant borders a part of the weights is left, whose sum is off by more the
+ * more there are. And the wider both axes, the nearer all results are to one value, which may lie between two numbers.
+ */
 bool twi_gaussian_is_fixed(const tw_problem *problem)
 {
-    return problem->type == TW_U8 && problem->window.width > 1 && problem->window.height > 1 &&
-           problem->sigma_x >= least_fixed_sigma && problem->sigma_y >= least_fixed_sigma;
+    const double least = fmin(problem->sigma_x, problem->sigma_y);
+    const double most = fmax(problem->sigma_x, problem->sigma_y);
+    const bool valued = problem->border.mode == TW_BORDER_ZERO || problem->border.mode == TW_BORDER_CONSTANT;
+    return problem->type == TW_U8 && problem->window.width > 1 && problem->window.height > 1 && least >= 0.5 &&
+           most <= (valued ? 10 : 50) && most <= 12 * least;
 }

@@ -252,7 +252,7 @@ enum { TWI_MAX_GAUSSIAN = 4095 };
 void twi_gaussian_weights(double sigma, int32_t taps, double *weights);
 /* The same in fixed point: integers with sum 65536, the squared error least. */
 void twi_gaussian_fixed(const double *weights, int32_t taps, int32_t *fixed);
-/* Whether a gaussian is done in fixed point by definition: u8, both axes longer than a tap, both sigmas 0.5 or more. */
+/* Whether a gaussian is done in fixed point by definition: u8, more than a tap on both axes, the sigmas in range. */
 bool twi_gaussian_is_fixed(const tw_problem *problem);
 
 /* A problem checked as a whole: every field in range. */

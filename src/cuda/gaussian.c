@@ -11,7 +11,8 @@ static const twi_cuda_band_kernel *kernel_of(const tw_problem *problem)
 static const char *refuses_tensor(const tw_context *context, const tw_problem *problem)
 {
     if (!twi_gaussian_is_fixed(problem))
-        return "it does the fixed point of u8, which asks for sigmas of 0.5 or more and more than one tap on both axes";
+        return "it does the fixed point of u8, which asks for sigmas from 0.5 to 50, not too far apart, and more than "
+               "one tap on both axes";
     if (!kernel_of(problem))
         return "the window reaches more than 56 elements along a row, or 56 rows, from its output";
     return twi_cuda_refuses_band(context, problem);
