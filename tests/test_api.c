@@ -454,6 +454,20 @@ static void refused_threads_are_an_error(void **state)
     (void)pthread_attr_destroy(&huge);
 }
 
+static void a_footprint_that_is_too_large_is_refused_unread(void **state)
+{
+    static const uint8_t footprint[1] = {1};
+    picture image = make_picture(2, 2, 1, TW_U8, 0);
+    const tw_order_params params = {tw_window_centred(INT32_MAX, INT32_MAX), footprint, {TW_BORDER_REPLICATE, 0}};
+    tw_context *context = NULL;
+    (void)state;
+    assert_ok(tw_context_create(NULL, &context));
+    assert_int_equal(tw_order_count(&params), 0);
+    assert_refused(tw_median(context, &image.image, &image.image, &params), TW_ERROR_ARGUMENT, "1 to 1023");
+    tw_context_destroy(context);
+    free_picture(&image);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -470,6 +484,7 @@ int main(void)
         cmocka_unit_test(a_copy_wants_images_that_agree),
         cmocka_unit_test(contexts_are_independent),
         cmocka_unit_test(refused_threads_are_an_error),
+        cmocka_unit_test(a_footprint_that_is_too_large_is_refused_unread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,14 +17,21 @@ tw_order_params tw_order_defaults(void)
 
 int64_t tw_order_count(const tw_order_params *params)
 {
-    return params ? twi_footprint_count(&params->window, params->footprint) : 0;
+    const tw_window *window = params ? &params->window : NULL;
+    if (!window || window->width < 1 || window->height < 1)
+        return 0;
+    if (params->footprint && (window->width > TW_MAX_FOOTPRINT || window->height > TW_MAX_FOOTPRINT))
+        return 0; /* a window that was never filled in may ask for more bytes than there are */
+    return twi_footprint_count(window, params->footprint);
 }
 
 int64_t tw_percentile_rank(int64_t count, double percentile)
 {
     /* count * percentile may be a whole number that f64 division by 100 misses by an ulp: n * p / 100 in that order */
     const double rank = floor((double)count * percentile / 100);
-    return rank < 0 ? 0 : twi_min_i64(count - 1, (int64_t)rank);
+    if (!(rank >= 0)) /* a NaN, too */
+        return 0;
+    return rank >= (double)count ? count - 1 : (int64_t)rank;
 }
 
 tw_status tw_footprint(tw_shape shape, int32_t width, int32_t height, uint8_t *footprint)
