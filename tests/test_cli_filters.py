@@ -143,6 +143,9 @@ class Answers(FilterTest):
         twice = ordered(ordered(rows, max), max)
         for options in ([], ["--variant", "reference"]):
             self.assertEqual(self.filtered("max", "--iterations", "2", *options, rows=rows), twice)
+        middle = lambda values: values[len(values) // 2]
+        self.assertEqual(self.filtered("median", "--iterations", "2", rows=rows), ordered(ordered(rows, middle), middle))
+        self.assertEqual(self.filtered("rank", "--k", "8", "--iterations", "2", rows=rows), twice)
         closed = ordered(ordered(twice, min), min)
         self.assertEqual(self.filtered("close", "--iterations", "2", rows=rows), closed)
 
@@ -271,7 +274,10 @@ class Masks(FilterTest):
         self.fails(2, ["sobel", "--divisor", "sum", "in.pgm", "out.pgm"], "is 0")
         for value in ("0", "-0", "0.0", "", "nan", "inf", "1x", "Sum"):
             self.fails(2, ["correlate", "--mask", "1", "--divisor", value, "in.pgm", "out.pgm"], "--divisor '%s'" % value)
-        self.fails(2, ["correlate", "--mask", "1", "--divisor", "0.5", "in.pgm", "out.pgm"], "divisor 0.5", "whole")
+        for value in ("0.5", "1e20", "9007199254740993"):
+            self.fails(2, ["correlate", "--mask", "1", "--divisor", value, "in.pgm", "out.pgm"], "divisor ", "whole", "2^53")
+        for value, there in (("1e-50", "is 0 in f32"), ("-1e300", "is -inf in f32")):
+            self.fails(2, ["correlate", "--mask", "1.0", "--divisor", value, "in.pgm", "out.pgm"], value[-2:], there)
         self.fails(2, ["correlate", "--mask", "1", "--offset", "0.5", "in.pgm", "out.pgm"], "offset 0.5", "whole")
         self.fails(2, ["correlate", "--mask", "1", "--offset", "one", "in.pgm", "out.pgm"], "--offset 'one'")
 
@@ -408,10 +414,10 @@ class Usage(FilterTest):
             (["median", "--border", "ignore"], ["--border 'ignore'"]), (["gaussian", "--border", "ignore"], ["'ignore'"]),
             (["gaussian", "--size", "4x3"], ["--size 4x3", "odd"]), (["gaussian", "--sigma", "-1"], ["--sigma '-1'"]),
             (["gaussian", "--sigma", "1,"], ["--sigma '1,'"]), (["gaussian", "--sigma", "1,2,3"], ["--sigma '1,2,3'"]),
-            (["gaussian", "--sigma", "1e9"], ["sigma 1e+09"]), (["gaussian", "--truncate", "0"], ["--truncate '0'"]),
+            (["gaussian", "--sigma", "1e9"], ["sigma 1e+09", "give a size"]), (["gaussian", "--truncate", "0"], ["--truncate '0'"]),
             (["gaussian", "--anchor", "0,0"], ["--anchor"]), (["sobel", "--axis", "z"], ["--axis 'z'"]),
             (["sobel", "--size", "5"], ["--size"]), (["laplacian", "--axis", "x"], ["--axis"]),
-            (["max", "--iterations", "0"], ["--iterations '0'"]), (["median", "--iterations", "2"], ["--iterations"]),
+            (["max", "--iterations", "0"], ["--iterations '0'"]), (["box", "--iterations", "2"], ["--iterations"]),
             (["open", "--variant", "reference"], ["--variant"]), (["correlate", "--size", "3", "--mask", "1"], ["--size"]),
             (["correlate", "--mask", "1 2", "--anchor", "0,1"], ["--anchor 0,1", "2x1"]),
             (["max", "--border", "constant:256"], ["256", "u8"]),

@@ -62,6 +62,9 @@ static twi_exit too_little(const stream *s)
     const uint64_t bytes = s->cuttable ? (uint64_t)rows * row_bytes(s, 1) : whole_bytes(s);
     if (s->refused && s->engine.device_memory > 0)
         return twi_complain_status(TW_ERROR_MEMORY);
+    if (s->refused && bytes <= s->budget) /* a band is little beside what the filter takes for itself */
+        return twi_complain(TWI_EXIT_MEMORY, "%s: %s: give a smaller window, or a higher --memory",
+                            s->f->args->command->name, tw_error_message());
     return twi_complain(TWI_EXIT_MEMORY,
                         "%s: %" PRId64 "x%" PRId64 " pixels: %s takes %" PRId64 " row%s at a time, more than %" PRIu64
                         " bytes, for which %" PRIu64 " bytes of memory are too little: give a higher --memory",

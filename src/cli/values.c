@@ -132,11 +132,11 @@ static const struct {
     const char *name;
     tw_border_mode mode;
 } borders[] = {
-    {"zero", TW_BORDER_ZERO},       {"constant", TW_BORDER_ZERO},      {"replicate", TW_BORDER_REPLICATE},
-    {"clamp", TW_BORDER_REPLICATE}, {"nearest", TW_BORDER_REPLICATE},  {"reflect", TW_BORDER_REFLECT},
-    {"mirror", TW_BORDER_MIRROR},   {"reflect_101", TW_BORDER_MIRROR}, {"reflect101", TW_BORDER_MIRROR},
-    {"wrap", TW_BORDER_WRAP},       {"grid-constant", TW_BORDER_ZERO}, {"grid-mirror", TW_BORDER_REFLECT},
-    {"grid-wrap", TW_BORDER_WRAP},
+    {"zero", TW_BORDER_ZERO},           {"zero fill", TW_BORDER_ZERO},  {"constant", TW_BORDER_ZERO},
+    {"replicate", TW_BORDER_REPLICATE}, {"clamp", TW_BORDER_REPLICATE}, {"nearest", TW_BORDER_REPLICATE},
+    {"reflect", TW_BORDER_REFLECT},     {"mirror", TW_BORDER_MIRROR},   {"reflect_101", TW_BORDER_MIRROR},
+    {"reflect101", TW_BORDER_MIRROR},   {"wrap", TW_BORDER_WRAP},       {"grid-constant", TW_BORDER_ZERO},
+    {"grid-mirror", TW_BORDER_REFLECT}, {"grid-wrap", TW_BORDER_WRAP},
 };
 
 bool twi_set_border(twi_args *args, const char *text)

@@ -51,10 +51,17 @@ static tw_status check_border(const tw_problem *problem)
     return TW_OK;
 }
 
-/* Whole numbers that are exact in f64. */
+/* Whole numbers that are exact in f64. 2^53 itself is not among them: it may be another one, rounded. */
 static bool is_whole(double value)
 {
-    return value == floor(value) && fabs(value) <= 0x1p53;
+    return value == floor(value) && fabs(value) < 0x1p53;
+}
+
+/* The divisor in the type of the sums. */
+static double divisor_of_sums(const tw_problem *problem)
+{
+    const bool narrow = problem->type == TW_F32 || (problem->mask.floats && problem->type != TW_F64);
+    return narrow ? (double)(float)problem->divisor : problem->divisor;
 }
 
 static tw_status check_mask(const tw_problem *problem)
@@ -65,11 +72,16 @@ static tw_status check_mask(const tw_problem *problem)
         return twi_fail(TW_ERROR_ARGUMENT, "mask: give integers or floats, one of the two");
     if (separable && !problem->mask.integers != !problem->column.integers)
         return twi_fail(TW_ERROR_ARGUMENT, "row and column must both be integers or both floats");
+    const double divisor = divisor_of_sums(problem);
     if (problem->divisor == 0 || !isfinite(problem->divisor) || !isfinite(problem->offset))
         return twi_fail(TW_ERROR_ARGUMENT, "divisor %g, offset %g: use finite numbers, the divisor not 0",
                         problem->divisor, problem->offset);
+    if (divisor == 0 || !isfinite(divisor))
+        return twi_fail(TW_ERROR_ARGUMENT, "divisor %g: it is %g in f32, the type of the sums", problem->divisor,
+                        divisor);
     if (problem->mask.integers && (!is_whole(problem->divisor) || !is_whole(problem->offset)))
-        return twi_fail(TW_ERROR_ARGUMENT, "divisor %.17g, offset %.17g: an integer mask takes whole numbers",
+        return twi_fail(TW_ERROR_ARGUMENT,
+                        "divisor %.17g, offset %.17g: an integer mask takes whole numbers between -2^53 and 2^53",
                         problem->divisor, problem->offset);
     return TW_OK;
 }

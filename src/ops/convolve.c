@@ -108,8 +108,9 @@ static tw_status support(const char *axis, double sigma, double truncate, int32_
         return twi_fail(TW_ERROR_ARGUMENT, "truncate %g: use more than 0", truncate);
     const double radius = ceil(truncate * sigma);
     if (asked == 0 && radius > TWI_MAX_GAUSSIAN / 2)
-        return twi_fail(TW_ERROR_ARGUMENT, "sigma %g along %s, truncated at %g sigma, needs more than %d taps", sigma,
-                        axis, truncate, (int)TWI_MAX_GAUSSIAN);
+        return twi_fail(TW_ERROR_ARGUMENT,
+                        "sigma %g along %s, truncated at %g sigma, needs more than %d taps: give a size", sigma, axis,
+                        truncate, (int)TWI_MAX_GAUSSIAN);
     *taps = asked > 0 ? asked : 2 * (int32_t)radius + 1;
     return TW_OK;
 }
