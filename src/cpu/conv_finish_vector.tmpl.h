@@ -138,7 +138,7 @@ INLINE void narrow_fixed(char *to, const int32_t *sums, int64_t n, bool stream)
 /* ---- Sums of 16 bits, in the order of unpacked bytes -------------------------------------------------- */
 
 typedef struct short_scaler {
-    __m128i shift;
+    int shift;
     vec magic;
     vec plus;
     vec minus;
@@ -147,13 +147,13 @@ typedef struct short_scaler {
 
 INLINE vec scale_short(vec sum, const short_scaler *by, bool divides)
 {
-    return divides ? OP(srl_epi16)(OP(mulhi_epu16)(sum, by->magic), by->shift) : sum;
+    return divides ? v_words_right(OP(mulhi_epu16)(sum, by->magic), by->shift) : sum;
 }
 
 INLINE short_scaler make_short_scaler(const twi_conv_pairs *pairs)
 {
     const short_scaler by = {
-        .shift = _mm_cvtsi32_si128(pairs->shift),
+        .shift = pairs->shift,
         .magic = OP(set1_epi16)((int16_t)(uint16_t)pairs->magic),
         .plus = OP(set1_epi16)((int16_t)(uint16_t)(pairs->take < 0 ? -pairs->take : 0)),
         .minus = OP(set1_epi16)((int16_t)(uint16_t)(pairs->take > 0 ? pairs->take : 0)),

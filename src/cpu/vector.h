@@ -73,6 +73,17 @@ INLINE vec v_words(const int16_t *words)
     return OP(set1_epi32)(both);
 }
 
+/* Words shifted right, all by as many bits. Zen 4 shifts by a vector of numbers beside the multipliers, by one number
+   in their place. */
+INLINE vec v_words_right(vec v, int bits)
+{
+#if defined(__AVX512BW__)
+    return _mm512_srlv_epi16(v, _mm512_set1_epi16((int16_t)bits));
+#else
+    return _mm256_srl_epi16(v, _mm_cvtsi32_si128(bits));
+#endif
+}
+
 /* Bit by bit: a where `mask` is set, else b. */
 INLINE vec v_select(vec mask, vec a, vec b)
 {
