@@ -242,7 +242,8 @@ static void spread_means(const reduction *r, tally *tallies, double count, doubl
 {
     for (int channel = 0; channel < r->channels; channel++)
         means[channel] = about_of(r) ? about_of(r)[channel] : mean_of(r, &tallies[channel], count);
-    for (int k = r->channels; k < TWI_LANES * r->channels; k++)
+    const int64_t lanes = twi_min_i64(r->plan->problem.width, TWI_LANES); /* those that a row has */
+    for (int64_t k = r->channels; k < lanes * r->channels; k++)
         means[k] = means[k - r->channels];
 }
 

@@ -65,24 +65,29 @@ static void JOIN(add_squares, NAME)(double *restrict lanes, int64_t period, cons
 static void JOIN(sum_row, NAME)(int64_t *sums, const void *restrict row, int64_t n)
 {
     const T *restrict at = row;
-    int64_t wide[TWI_REDUCE_BLOCK] = {0};
-    while (n >= TWI_REDUCE_BLOCK) {
-        NARROW narrow[TWI_REDUCE_BLOCK] = {0};
-        const int64_t blocks = n / TWI_REDUCE_BLOCK < RUN ? n / TWI_REDUCE_BLOCK : RUN;
-        for (int64_t b = 0; b < blocks; b++, at += TWI_REDUCE_BLOCK)
+    if (n >= TWI_REDUCE_BLOCK) {
+        int64_t wide[TWI_REDUCE_BLOCK] = {0};
+        while (n >= TWI_REDUCE_BLOCK) {
+            NARROW narrow[TWI_REDUCE_BLOCK] = {0};
+            const int64_t blocks = n / TWI_REDUCE_BLOCK < RUN ? n / TWI_REDUCE_BLOCK : RUN;
+            for (int64_t b = 0; b < blocks; b++, at += TWI_REDUCE_BLOCK)
+                for (int k = 0; k < TWI_REDUCE_BLOCK; k++)
+                    narrow[k] = (NARROW)(narrow[k] + at[k]);
             for (int k = 0; k < TWI_REDUCE_BLOCK; k++)
-                narrow[k] = (NARROW)(narrow[k] + at[k]);
-        for (int k = 0; k < TWI_REDUCE_BLOCK; k++)
-            wide[k] += narrow[k];
-        n -= blocks * TWI_REDUCE_BLOCK;
+                wide[k] += narrow[k];
+            n -= blocks * TWI_REDUCE_BLOCK;
+        }
+        for (int half = TWI_REDUCE_BLOCK / 2; half >= TWI_REDUCE_REST; half /= 2)
+            for (int k = 0; k < half; k++)
+                wide[k] += wide[k + half];
+        for (int k = 0; k < TWI_REDUCE_REST; k++)
+            sums[k] += wide[k];
     }
+    for (; n >= TWI_REDUCE_REST; n -= TWI_REDUCE_REST, at += TWI_REDUCE_REST)
+        for (int k = 0; k < TWI_REDUCE_REST; k++)
+            sums[k] += at[k];
     for (int64_t k = 0; k < n; k++)
-        wide[k] += at[k];
-    for (int half = TWI_REDUCE_BLOCK / 2; half >= TWI_REDUCE_REST; half /= 2)
-        for (int k = 0; k < half; k++)
-            wide[k] += wide[k + half];
-    for (int k = 0; k < TWI_REDUCE_REST; k++)
-        sums[k] += wide[k];
+        sums[k] += at[k];
 }
 
 static void JOIN(sum_columns, NAME)(int64_t *restrict sums, const void *restrict row, int64_t n)
@@ -93,32 +98,51 @@ static void JOIN(sum_columns, NAME)(int64_t *restrict sums, const void *restrict
 }
 #endif
 
-static void JOIN(range_row, NAME)(int64_t *lowest, int64_t *highest, const void *restrict row, int64_t n, int channels)
+/* Keeps the extremes of n elements, each with its own. */
+static inline void JOIN(keep, NAME)(KEY *restrict low, KEY *restrict high, const T *restrict at, int64_t n)
 {
-    const T *restrict at = row;
-    KEY low[TWI_REDUCE_BLOCK];
-    KEY high[TWI_REDUCE_BLOCK];
-    /* classes without an element of their own begin with one of their channel */
-    for (int k = 0; k < TWI_REDUCE_BLOCK; k++)
-        low[k] = high[k] = KEY_OF(at[k < n ? k : k % channels]);
-    for (; n >= TWI_REDUCE_BLOCK; n -= TWI_REDUCE_BLOCK, at += TWI_REDUCE_BLOCK) {
-        for (int k = 0; k < TWI_REDUCE_BLOCK; k++) {
-            const KEY key = KEY_OF(at[k]);
-            low[k] = key < low[k] ? key : low[k];
-            high[k] = key > high[k] ? key : high[k];
-        }
-    }
     for (int64_t k = 0; k < n; k++) {
         const KEY key = KEY_OF(at[k]);
         low[k] = key < low[k] ? key : low[k];
         high[k] = key > high[k] ? key : high[k];
     }
+}
+
+/* The extremes of whole blocks, of which there is one or more, folded; returns how many elements that is. */
+static int64_t JOIN(range_blocks, NAME)(KEY *restrict lowest, KEY *restrict highest, const T *restrict at, int64_t n)
+{
+    KEY low[TWI_REDUCE_BLOCK];
+    KEY high[TWI_REDUCE_BLOCK];
+    int64_t done = 0;
+    for (int k = 0; k < TWI_REDUCE_BLOCK; k++)
+        low[k] = high[k] = KEY_OF(at[k]);
+    for (; n - done >= TWI_REDUCE_BLOCK; done += TWI_REDUCE_BLOCK)
+        JOIN(keep, NAME)(low, high, at + done, TWI_REDUCE_BLOCK);
     for (int half = TWI_REDUCE_BLOCK / 2; half >= TWI_REDUCE_REST; half /= 2) {
         for (int k = 0; k < half; k++) {
             low[k] = low[k + half] < low[k] ? low[k + half] : low[k];
             high[k] = high[k + half] > high[k] ? high[k + half] : high[k];
         }
     }
+    memcpy(lowest, low, TWI_REDUCE_REST * sizeof *low);
+    memcpy(highest, high, TWI_REDUCE_REST * sizeof *high);
+    return done;
+}
+
+static void JOIN(range_row, NAME)(int64_t *lowest, int64_t *highest, const void *restrict row, int64_t n, int channels)
+{
+    const T *restrict at = row;
+    KEY low[TWI_REDUCE_REST];
+    KEY high[TWI_REDUCE_REST];
+    int64_t done = 0;
+    if (n >= TWI_REDUCE_BLOCK)
+        done = JOIN(range_blocks, NAME)(low, high, at, n);
+    else /* classes without an element of their own begin with one of their channel */
+        for (int k = 0; k < TWI_REDUCE_REST; k++)
+            low[k] = high[k] = KEY_OF(at[k < n ? k : k % channels]);
+    for (; n - done >= TWI_REDUCE_REST; done += TWI_REDUCE_REST)
+        JOIN(keep, NAME)(low, high, at + done, TWI_REDUCE_REST);
+    JOIN(keep, NAME)(low, high, at + done, n - done);
     for (int k = 0; k < TWI_REDUCE_REST; k++) {
         lowest[k] = WIDE_KEY(low[k]);
         highest[k] = WIDE_KEY(high[k]);
@@ -162,7 +186,7 @@ static void JOIN(range_columns, NAME)(int64_t *restrict lowest, int64_t *restric
 static void JOIN(count_row, NAME)(uint64_t *counts, const void *restrict row, int64_t n)
 {
     const T *restrict at = row;
-    while (n > 0) {
+    while (n >= TWI_REDUCE_BLOCK) {
         uint32_t narrow[TWI_REDUCE_BLOCK] = {0};
         int64_t blocks = n / TWI_REDUCE_BLOCK < UINT32_MAX ? n / TWI_REDUCE_BLOCK : UINT32_MAX;
         n -= blocks * TWI_REDUCE_BLOCK;
@@ -171,12 +195,9 @@ static void JOIN(count_row, NAME)(uint64_t *counts, const void *restrict row, in
                 narrow[k] += at[k] != 0;
         for (int k = 0; k < TWI_REDUCE_BLOCK; k++)
             counts[k % TWI_REDUCE_REST] += narrow[k];
-        if (n >= TWI_REDUCE_BLOCK)
-            continue;
-        for (int64_t k = 0; k < n; k++)
-            counts[k % TWI_REDUCE_REST] += at[k] != 0;
-        n = 0;
     }
+    for (int64_t k = 0; k < n; k++)
+        counts[k % TWI_REDUCE_REST] += at[k] != 0;
 }
 
 static void JOIN(count_columns, NAME)(uint64_t *restrict counts, const void *restrict row, int64_t n)
