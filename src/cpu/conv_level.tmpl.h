@@ -263,7 +263,7 @@ static int64_t ends_at(const strip *s)
 static bool copies_ends(const strip *s)
 {
     return s->setup->row.unit == TWI_CONV_SIDES ||
-           (s->setup->main.unit == TWI_CONV_FIVE && ends_at(s) > TWI_CONV_CHUNK);
+           (s->setup->main.unit == TWI_CONV_FIVE && ends_at(s) > 2 * TWI_CONV_CHUNK);
 }
 
 /* Brings the next four rows into lines: what lies beside the image by way of a copy, the rest from the source. Or of
