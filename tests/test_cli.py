@@ -603,6 +603,13 @@ class Printing(CommandTest):
         for variant in result["variants"]:
             self.assertIn(variant["name"], text)
             self.assertEqual(variant["applies"], variant["reason"] is None)
+        everything = json.loads(self.works("explain", "--list", "--json"))["variants"]
+        boxes = [variant["name"] for variant in everything if variant["operation"] == "box"]
+        self.assertEqual(boxes, [variant["name"] for variant in result["variants"]])
+        titles = [line for line in self.works("explain", "--list").decode().splitlines() if line and " " not in line]
+        self.assertEqual(sorted(titles), sorted({variant["operation"] for variant in everything}))
+        self.fails(2, ["explain", "--list", "--dtype", "f32"], "--dtype", "operation")
+        self.fails(2, ["explain", "--variant", "tiled"], "OP", "--list")
         self.fails(2, ["explain", "box", "--list", "--variant", "reference"], "either --list")
         self.fails(2, ["explain", "box", "--variant", "reference"], "reference", "not described")
         self.fails(2, ["explain", "box", "--variant", "referense"], "'referense'", "reference")

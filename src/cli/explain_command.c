@@ -75,6 +75,45 @@ static twi_exit list(const twi_args *args, listing *l)
     return code;
 }
 
+/* Without an operation there is no problem that a variant could refuse: the registry alone. */
+static void print_registry(void)
+{
+    tw_variant_info info;
+    for (int op = 0; op < TW_OP_COUNT; op++) {
+        printf("%s%s\n", op > 0 ? "\n" : "", tw_op_name((tw_op)op));
+        for (size_t i = 0; tw_variant_get(i, &info); i++)
+            if (info.op == (tw_op)op)
+                printf("%-14s %-5s %s\n", info.name, tw_backend_name(info.backend), info.summary);
+    }
+}
+
+static json_t *json_registry(void)
+{
+    tw_variant_info info;
+    json_t *variants = json_array();
+    for (size_t i = 0; tw_variant_get(i, &info); i++)
+        (void)json_array_append_new(variants,
+                                    json_pack("{s:s, s:s, s:s, s:s, s:b}", "operation", tw_op_name(info.op), "name",
+                                              info.name, "device", tw_backend_name(info.backend), "summary",
+                                              info.summary, "described", (int)twi_is_explained(i)));
+    return json_pack("{s:s, s:s, s:n, s:o}", "schema", "tilewise.explain/1", "version", tw_version(), "problem",
+                     "variants", variants);
+}
+
+static twi_exit list_registry(const twi_args *args)
+{
+    for (size_t i = 0; i < twi_option_count; i++) {
+        const char *name = twi_options[i].name;
+        if (args->given[i] && strcmp(name, "list") != 0 && strcmp(name, "json") != 0)
+            return twi_complain(TWI_EXIT_USAGE, "--%s: name the operation that it is for, as in 'explain --list box'",
+                                name);
+    }
+    if (args->json)
+        return twi_print_json(json_registry());
+    print_registry();
+    return TWI_EXIT_DONE;
+}
+
 /* ---- explain --variant: the driver's part -------------------------------------------------------- */
 
 /* Registers and occupancy, or why they are not known. */
@@ -390,6 +429,10 @@ twi_exit twi_command_explain(const twi_args *args)
 {
     twi_recipe recipe;
     listing l = {0};
+    if (!args->operands[0])
+        return args->list ? list_registry(args)
+                          : twi_complain(TWI_EXIT_USAGE,
+                                         "explain takes OP: none was given; --list prints the variants of all");
     if (!args->list == !args->variant)
         return twi_complain(TWI_EXIT_USAGE,
                             "explain %s: give either --list, which prints its variants, or --variant NAME, one of "

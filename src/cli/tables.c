@@ -297,7 +297,8 @@ const twi_command twi_commands[TWI_COMMAND_COUNT] = {
             "the "
             "operation that they are a case of) on this machine's devices and "
             "compares it, byte for byte, with the scalar reference: first on the classic cases, then on random ones. "
-            "Prints one line a case. Exit code 1 if a variant differs, with the first wrong pixel.",
+            "Prints one line a case, below its operation's name where all are run. Exit code 1 if a variant differs, "
+            "with the first wrong pixel.",
             {"tilewise verify box", "tilewise verify box --device cuda --variant direct,tiled"},
             twi_command_verify,
         },
@@ -336,13 +337,14 @@ const twi_command twi_commands[TWI_COMMAND_COUNT] = {
     [TWI_EXPLAIN] =
         {
             "explain",
-            "OP",
-            1,
+            "[OP]",
+            0,
             1,
             TWI_OPERAND_OP,
             "list an operation's variants, or say what one does to memory",
             "With --list, prints each variant of the operation, the back end it runs on, what it is, and whether it "
-            "can do the problem that the other options describe on this machine; if not, why. With --variant, "
+            "can do the problem that the other options describe on this machine; if not, why. Without an operation it "
+            "prints the variants of all. With --variant, "
             "calculates from the accesses that a CUDA variant declares what a block in the image's middle and the "
             "whole image ask of memory: requests and 32-byte sectors, the bank of each lane and conflicts in shared "
             "memory, cycles of constant memory, barriers; no GPU is needed but for registers and occupancy.",
