@@ -3,7 +3,7 @@
 #define TWI_ELEMENT_H
 
 #include "core/base.h"
-#include "core/exact.h"
+#include "core/wide.h"
 
 typedef struct twi_range {
     int64_t low;
@@ -60,9 +60,9 @@ static inline void twi_put_integer(void *element, tw_type type, int64_t value)
 static inline void twi_store_integer(void *element, tw_type type, twi_i128 value)
 {
     if (type == TW_F32)
-        *(float *)element = (float)twi_saturate(value, INT64_MIN, INT64_MAX);
+        *(float *)element = twi_f32_of_wide(value);
     else if (type == TW_F64)
-        *(double *)element = (double)twi_saturate(value, INT64_MIN, INT64_MAX);
+        *(double *)element = twi_f64_of_wide(value);
     else
         twi_put_integer(element, type, twi_saturate(value, twi_range_of(type).low, twi_range_of(type).high));
 }

@@ -1,4 +1,5 @@
 /* From sums to output elements: the quotient and the offset, then saturation or rounding into the type. */
+#include "core/element.h"
 
 /* floor(sum / divisor) + offset. (sum + 1/2) / divisor is at least 1 / 2 divisor away from any integer, and in error by
    less than 2^-19 / divisor in f64, as sums are below 2^31 and each of the two roundings adds 2^-53 of it. */
@@ -29,12 +30,6 @@ static void scale_i64(int64_t *sums, int64_t n, const twi_conv_scale *scale)
     }
     for (int64_t x = 0; x < n; x++)
         sums[x] = sums[x] / divisor - (sums[x] % divisor < 0) + scale->offset;
-}
-
-static void scale_i128(int64_t *restrict out, const twi_i128 *restrict sums, int64_t n, const twi_conv_scale *scale)
-{
-    for (int64_t x = 0; x < n; x++)
-        out[x] = twi_saturate(twi_quotient(sums[x], scale->divisor, 0) + scale->offset, INT64_MIN, INT64_MAX);
 }
 
 #define SCALE_FLOAT(NAME_, T)                                                                                          \
@@ -101,16 +96,23 @@ SAVE(store_f64_f64, double, double, twi_canonical_f64(v))
 static store_function *const stores[TWI_CONV_UNITS][TW_TYPE_COUNT] = {
     [TWI_CONV_BYTES] = SAVE_ROW(store_i32), [TWI_CONV_WORDS] = SAVE_ROW(store_i32),
     [TWI_CONV_I32] = SAVE_ROW(store_i32),   [TWI_CONV_I64] = SAVE_ROW(store_i64),
-    [TWI_CONV_I128] = SAVE_ROW(store_i64),  [TWI_CONV_F32] = SAVE_ROW(store_f32),
-    [TWI_CONV_F64] = SAVE_ROW(store_f64),
+    [TWI_CONV_F32] = SAVE_ROW(store_f32),   [TWI_CONV_F64] = SAVE_ROW(store_f64),
 };
+
+/* Quotients that 64 bits may not hold go to their type at once. */
+static void store_i128(char *to, const twi_i128 *sums, int64_t n, const twi_conv_setup *setup)
+{
+    const twi_conv_scale *scale = &setup->scale;
+    const int64_t size = (int64_t)tw_type_size(setup->out_type);
+    for (int64_t x = 0; x < n; x++)
+        twi_store_integer(to + x * size, setup->out_type, twi_quotient(sums[x], scale->divisor, 0) + scale->offset);
+}
 
 /* n elements of an output row from their sums, which are used up. */
 static void finish(const twi_conv_setup *setup, void *sums, int64_t n, char *to, void *stage)
 {
     const twi_conv_scale *scale = &setup->scale;
     const int64_t bytes = n * (int64_t)tw_type_size(setup->out_type);
-    int64_t narrow[TWI_CONV_CHUNK];
 #ifdef LEVEL_VECTOR
     if (finish_vectors(setup, sums, n, to, stage))
         return;
@@ -120,9 +122,9 @@ static void finish(const twi_conv_setup *setup, void *sums, int64_t n, char *to,
         scale_i64(sums, n, scale);
         break;
     case TWI_CONV_I128:
-        scale_i128(narrow, sums, n, scale);
-        sums = narrow;
-        break;
+        store_i128(stage, sums, n, setup);
+        put(to, stage, bytes, setup->stream);
+        return;
     case TWI_CONV_F32:
         scale_f32(sums, n, scale);
         break;

@@ -5,6 +5,7 @@
 #ifndef TWI_SUM_CUH
 #define TWI_SUM_CUH
 
+#include "core/wide.h"
 #include "cuda/element.cuh"
 
 /* For each type of sums: what a mask's value and a pixel are converted to. */
@@ -156,7 +157,12 @@ __device__ __forceinline__ void twi_finish<twi_i128>(const twi_cuda_box &box, co
                                                      int64_t element, twi_i128 sum)
 {
     const twi_i128 value = twi_quotient(sum, scale.divisor, box.nearest) + scale.offset;
-    twi_store_integer(row, element, scale.out_type, twi_saturate(value, INT64_MIN, INT64_MAX));
+    if (scale.out_type == TWI_CUDA_F32)
+        ((float *)row)[element] = twi_f32_of_wide(value);
+    else if (scale.out_type == TWI_CUDA_F64)
+        ((double *)row)[element] = twi_f64_of_wide(value);
+    else
+        twi_store_integer(row, element, scale.out_type, twi_saturate(value, INT64_MIN, INT64_MAX));
 }
 template <>
 __device__ __forceinline__ void twi_finish<float>(const twi_cuda_box &, const twi_cuda_scale &scale, void *row,
