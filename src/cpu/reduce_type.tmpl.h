@@ -188,13 +188,17 @@ static void JOIN(count_row, NAME)(uint64_t *counts, const void *restrict row, in
     const T *restrict at = row;
     while (n >= TWI_REDUCE_BLOCK) {
         uint32_t narrow[TWI_REDUCE_BLOCK] = {0};
-        int64_t blocks = n / TWI_REDUCE_BLOCK < UINT32_MAX ? n / TWI_REDUCE_BLOCK : UINT32_MAX;
+        const int64_t most = UINT32_MAX / (TWI_REDUCE_BLOCK / TWI_REDUCE_REST); /* so that they can be folded */
+        int64_t blocks = n / TWI_REDUCE_BLOCK < most ? n / TWI_REDUCE_BLOCK : most;
         n -= blocks * TWI_REDUCE_BLOCK;
         for (; blocks > 0; blocks--, at += TWI_REDUCE_BLOCK)
             for (int k = 0; k < TWI_REDUCE_BLOCK; k++)
                 narrow[k] += at[k] != 0;
-        for (int k = 0; k < TWI_REDUCE_BLOCK; k++)
-            counts[k % TWI_REDUCE_REST] += narrow[k];
+        for (int half = TWI_REDUCE_BLOCK / 2; half >= TWI_REDUCE_REST; half /= 2)
+            for (int k = 0; k < half; k++)
+                narrow[k] += narrow[k + half];
+        for (int k = 0; k < TWI_REDUCE_REST; k++)
+            counts[k] += narrow[k];
     }
     for (int64_t k = 0; k < n; k++)
         counts[k % TWI_REDUCE_REST] += at[k] != 0;
