@@ -259,11 +259,22 @@ static int64_t ends_at(const strip *s)
     return twi_max_i64(0, s->n - after) / TWI_CONV_TILE * TWI_CONV_TILE;
 }
 
+/* Whether results of TWI_CONV_FIVE are stored where loads of every fourth row or more are due, but for a multiple of 4
+   KiB: such loads wait. */
+static bool collides(const strip *s)
+{
+    const uintptr_t quarter = 1024;
+    const tw_image *src = &s->job->src;
+    const tw_image *dst = &s->job->dst;
+    const uintptr_t apart = ((uintptr_t)dst->data - (uintptr_t)src->data) % quarter;
+    return ((uintptr_t)src->pitch | (uintptr_t)dst->pitch) % quarter == 0 && apart > 0 && apart < 3 * TWI_CONV_TILE;
+}
+
 /* Whether a row is read where it is, but for its first tile and those at its end: of TWI_CONV_FIVE one that is long. */
 static bool copies_ends(const strip *s)
 {
     return s->setup->row.unit == TWI_CONV_SIDES ||
-           (s->setup->main.unit == TWI_CONV_FIVE && ends_at(s) > 2 * TWI_CONV_CHUNK);
+           (s->setup->main.unit == TWI_CONV_FIVE && ends_at(s) > 2 * TWI_CONV_CHUNK && !collides(s));
 }
 
 /* Brings the next four rows into lines: what lies beside the image by way of a copy, the rest from the source. Or of
