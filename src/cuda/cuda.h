@@ -334,6 +334,23 @@ extern const void *const twi_cuda_min_tiled[TWI_CUDA_TYPES];
 extern const void *const twi_cuda_max_tiled[TWI_CUDA_TYPES];
 extern const void *const twi_cuda_median_network[2][TWI_CUDA_TYPES];
 
+/* order_network.cu: a rank of few positions, as the median of `count` values: of `lows` values more that no element is
+   below, and the others that none is above. Blocks of any shape; the kernels with the fewest values first. */
+enum { TWI_CUDA_NETWORKS = 5, TWI_CUDA_FEW = 37 };
+typedef struct twi_cuda_few {
+    twi_cuda_box box;
+    int32_t positions;
+    int32_t lows;
+    int64_t offsets[TWI_CUDA_FEW]; /* bytes from the window's corner to its positions */
+    int16_t x[TWI_CUDA_FEW];
+    int16_t y[TWI_CUDA_FEW];
+} twi_cuda_few;
+typedef struct twi_cuda_network {
+    int32_t count;
+    const void *kernel[TWI_CUDA_TYPES];
+} twi_cuda_network;
+extern const twi_cuda_network twi_cuda_rank_network[TWI_CUDA_NETWORKS];
+
 /* order_registers.cu, median_registers.cu: 3x3, by type and channels. */
 extern const twi_cuda_registers twi_cuda_extreme_registers[TWI_CUDA_TYPES][4];
 extern const twi_cuda_registers twi_cuda_median_registers[TWI_CUDA_TYPES][4];
@@ -413,7 +430,7 @@ typedef struct twi_cuda_footprint {
     int32_t pitch;
     int32_t words;        /* of the map; the last is 0 */
     const uint32_t *bits; /* footprint_map */
-    float far;            /* places from which on a jump is faster than a walk */
+    float far;            /* places that are faster to walk than all positions to count; not below 8 */
 } twi_cuda_footprint;
 extern const twi_cuda_places_kernel twi_cuda_rank_footprint[TWI_CUDA_PLACES_SIZES];
 extern const void *const twi_cuda_rank_footprint_large[TWI_CUDA_TYPES];

@@ -186,38 +186,97 @@ const twi_code twi_max_tiled_cuda = {
 
 /* ---- network ---------------------------------------------------------------------------------------- */
 
+/* Whole windows of 3x3 and 5x5 whose median is asked for have kernels of their own. */
+static const void *kernel_median(const tw_problem *problem)
+{
+    const int32_t side = problem->window.width;
+    if (problem->footprint || side != problem->window.height || (side != 3 && side != 5) ||
+        problem->rank != side * side / 2)
+        return NULL;
+    return twi_cuda_median_network[side == 5][problem->type];
+}
+
+/* The one with the fewest values that have as many below the rank's as above, or NULL. */
+static const twi_cuda_network *network_of(const tw_problem *problem)
+{
+    const int64_t positions = twi_footprint_count(&problem->window, problem->footprint);
+    const int64_t half = twi_max_i64(problem->rank, positions - 1 - problem->rank);
+    for (int i = 0; i < TWI_CUDA_NETWORKS; i++)
+        if (twi_cuda_rank_network[i].count / 2 >= half)
+            return &twi_cuda_rank_network[i];
+    return NULL;
+}
+
 static const void *kernel_network(const tw_problem *problem)
 {
-    return twi_cuda_median_network[problem->window.width == 5][problem->type];
+    const void *median = kernel_median(problem);
+    return median ? median : network_of(problem)->kernel[problem->type];
 }
 
 static const char *refuses_network(const tw_context *context, const tw_problem *problem)
 {
-    const tw_window *window = &problem->window;
     (void)context;
-    if (problem->footprint || window->width != window->height || window->width % 2 == 0)
-        return "it does whole windows of 3x3 and 5x5";
-    return problem->rank == window->width * window->height / 2 ? NULL : "it does medians alone";
+    if (kernel_median(problem) || network_of(problem))
+        return NULL;
+    return "it does medians of 3x3 and 5x5, and of others ranks with at most 18 values below and above";
 }
 
 static double cost_network(const tw_context *context, const tw_problem *problem)
 {
+    const double outputs = (double)problem->width * (double)problem->height * problem->channels;
     (void)context;
-    return cost_per_position(problem, 0.002, 0.0005);
+    if (kernel_median(problem))
+        return cost_per_position(problem, 0.002, 0.0005);
+    const double count = network_of(problem)->count;
+    return 5000 + outputs * (0.004 + 0.0005 * count + 0.00003 * count * count * (problem->type == TW_F64 ? 4 : 1));
+}
+
+/* The positions, in the plan's state: runs do not look for them again. */
+static tw_status list_positions(tw_plan *plan)
+{
+    const tw_problem *problem = &plan->problem;
+    TWI_TRY(twi_host_allocate(plan->context, sizeof(twi_cuda_few), &plan->state));
+    twi_cuda_few *few = plan->state;
+    *few = (twi_cuda_few){.lows = network_of(problem)->count / 2 - (int32_t)problem->rank};
+    for (int32_t j = 0; j < problem->window.height; j++) {
+        for (int32_t i = 0; i < problem->window.width; i++) {
+            if (problem->footprint && !problem->footprint[(int64_t)j * problem->window.width + i])
+                continue;
+            few->x[few->positions] = (int16_t)i;
+            few->y[few->positions] = (int16_t)j;
+            few->positions++;
+        }
+    }
+    return TW_OK;
 }
 
 static tw_status prepare_network(tw_plan *plan)
 {
     twi_cuda_shape shape;
     TWI_TRY(twi_cuda_block_shape(plan, BLOCK_WIDTH, BLOCK_HEIGHT, &shape));
-    return twi_cuda_load_kernel(plan, kernel_network(&plan->problem), 0);
+    TWI_TRY(twi_cuda_load_kernel(plan, kernel_network(&plan->problem), 0));
+    return kernel_median(&plan->problem) ? TW_OK : list_positions(plan);
+}
+
+static void release_network(tw_plan *plan)
+{
+    twi_host_release(plan->context, plan->state);
 }
 
 static tw_status run_network(const tw_plan *plan, const twi_job *job)
 {
+    const tw_problem *problem = &plan->problem;
     twi_cuda_shape shape;
     TWI_TRY(twi_cuda_block_shape(plan, BLOCK_WIDTH, BLOCK_HEIGHT, &shape));
-    return launch(plan, job, kernel_network(&plan->problem), &shape);
+    if (!plan->state)
+        return launch(plan, job, kernel_network(problem), &shape);
+    twi_cuda_few few = *(const twi_cuda_few *)plan->state;
+    few.box = twi_cuda_box_arguments(plan, job);
+    for (int32_t k = 0; k < few.positions; k++)
+        few.offsets[k] =
+            few.y[k] * few.box.src_pitch + few.x[k] * (int64_t)problem->channels * (int64_t)tw_type_size(problem->type);
+    return twi_cuda_launch(kernel_network(problem), &shape, &few, problem->width * problem->channels, &few.box.left,
+                           &few.box.first, job->last, job->stream);
 }
 
 static void explain_network(twi_kernel *kernel)
@@ -233,5 +292,6 @@ const twi_code twi_rank_network_cuda = {
     .cost = cost_network,
     .prepare = prepare_network,
     .run = run_network,
+    .release = release_network,
     .explain = explain_network,
 };

@@ -1,8 +1,9 @@
 /*
- * rank, variant network: the median of 3x3 or 5x5 by comparisons of registers whose order does not depend on the
+ * rank, variant network: the median of few values by comparisons of registers whose order does not depend on the
  * data. Of n values, take n / 2 + 2. Their lowest cannot be the median of all, since more than n / 2 values are
  * above it, nor can their highest: both are dropped, and the next value joins. When none are left to join, three
- * values remain, and the middle one is the median.
+ * values remain, and the middle one is the median. Other ranks, and numbers of values without a kernel: as many values
+ * that no element is below are added, and that none is above, as make it the median.
  */
 #include "cuda/order.cuh"
 
@@ -62,6 +63,48 @@ static __global__ void __launch_bounds__(TWI_CUDA_MOST_THREADS, 1) median_networ
     const Wide median = forget<KEPT, KEPT>::median(keys);
     twi_write<T>(order.box, out.element, out.y, twi_keys<T>::back((Key)median));
 }
+
+template <typename T, int COUNT>
+static __global__ void __launch_bounds__(TWI_CUDA_MOST_THREADS, 1)
+    rank_network(const __grid_constant__ twi_cuda_few few)
+{
+    typedef twi_keys<T> keys_of;
+    typedef typename keys_of::Key Key;
+    typedef decltype(+Key()) Wide;
+    enum { KEPT = COUNT / 2 + 2 };
+    const twi_cuda_box &box = few.box;
+    const twi_output out = twi_output_here(box);
+    if (!out.exists)
+        return;
+    Wide keys[COUNT];
+    const auto fill = [&](auto at) {
+#pragma unroll
+        for (int k = 0; k < COUNT; k++)
+            keys[k] = k < few.positions ? at(k) : k < few.positions + few.lows ? keys_of::lowest : keys_of::highest;
+    };
+    if (out.inside) {
+        const char *const corner = (const char *)(twi_row<T>(box, out.top) + out.left * box.channels + out.channel);
+        fill([&](int k) { return keys_of::of(*(const T *)(corner + few.offsets[k])); });
+    } else {
+        const Key outside = keys_of::of((T)box.value);
+        fill([&](int k) { return twi_read_key<T>(box, out, few.x[k], few.y[k], outside); });
+    }
+    const Wide found = forget<KEPT, KEPT>::median(keys);
+    twi_write<T>(box, out.element, out.y, keys_of::back((Key)found));
+}
+
+#define FEW(count)                                                                                                     \
+    {                                                                                                                  \
+        count,                                                                                                         \
+        {                                                                                                              \
+            (const void *)rank_network<uint8_t, count>, (const void *)rank_network<uint16_t, count>,                   \
+                (const void *)rank_network<int16_t, count>, (const void *)rank_network<int32_t, count>,                \
+                (const void *)rank_network<float, count>, (const void *)rank_network<double, count>,                   \
+        }                                                                                                              \
+    }
+
+extern "C" const twi_cuda_network twi_cuda_rank_network[TWI_CUDA_NETWORKS] = {FEW(5), FEW(9), FEW(13), FEW(21),
+                                                                              FEW(37)};
 
 #define TABLE(side)                                                                                                    \
     {                                                                                                                  \

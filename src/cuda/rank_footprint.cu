@@ -103,16 +103,17 @@ struct footprint_map {
     template <typename Q>
     __device__ __forceinline__ uint32_t walk(const Q *list, uint32_t corner, int rank, int &place, int &lower) const
     {
-        uint32_t here = held(list + place, corner);
-        while (lower > rank) {
-            place -= BLOCK;
+        const bool down = lower > rank;
+        uint32_t here;
+        for (;;) {
+            place -= down ? BLOCK : 0;
             here = held(list + place, corner);
-            lower -= __popc(here);
-        }
-        for (int more = __popc(here); lower + more <= rank; more = __popc(here)) {
-            lower += more;
-            place += BLOCK;
-            here = held(list + place, corner);
+            const int count = __popc(here);
+            lower -= down ? count : 0;
+            if (down ? lower <= rank : lower + count > rank)
+                break;
+            place += down ? 0 : BLOCK;
+            lower += down ? 0 : count;
         }
         for (int skip = rank - lower; skip > 0; skip--)
             here &= here - 1;
@@ -120,7 +121,8 @@ struct footprint_map {
     }
 };
 
-enum { MOST_JUMPS = 6 };
+/* Guesses by how far positions lie apart on average; from then on ranges are halved. */
+enum { GUESSES = 3 };
 
 /* The outputs first ... last - 1 of column x of a tile, and of those half a tile beside it. */
 template <typename T, typename Places>
@@ -135,6 +137,7 @@ TWI_DEVICE void march(const twi_cuda_footprint &order, const tile &t, int x, int
     const int32_t *const leaves = order.offsets + order.leaves;
     const uint32_t inverse = UINT32_MAX / (uint32_t)t.width + 1; /* as in load_items() */
     const float apart = (float)(t.width * t.height) / (float)order.positions;
+    const int end = (t.width * t.height + BLOCK - 1) & -BLOCK;
     int at = first * order.pitch + x;
     int place[COLUMNS];
     int lower[COLUMNS];
@@ -143,16 +146,26 @@ TWI_DEVICE void march(const twi_cuda_footprint &order, const tile &t, int x, int
         place[i] = (int)((float)rank * apart) & -BLOCK;
     places.below(order.offsets, order.positions, at, place, lower);
     for (int y = first; y < last; y++, at += order.pitch) {
-        /* By jumps as far as the tile's positions lie apart on average, where they are faster than the walk. */
-        for (int jumps = 0; jumps < MOST_JUMPS; jumps++) {
+        /* By counting anew elsewhere, where that is faster than to walk. */
+        int low[COLUMNS];
+        int high[COLUMNS];
+#pragma unroll
+        for (int i = 0; i < COLUMNS; i++) {
+            low[i] = 0;
+            high[i] = end;
+        }
+        for (int counted = 0;; counted++) {
             bool far = false;
 #pragma unroll
             for (int i = 0; i < COLUMNS; i++) {
-                const float away = (float)(rank - lower[i]) * apart;
-                if (fabsf(away) > order.far) {
-                    far = true;
-                    place[i] = min(max(place[i] + (int)away, 0), t.width * t.height - 1) & -BLOCK;
-                }
+                (lower[i] <= rank ? low[i] : high[i]) = place[i];
+                const float away = ((float)(rank - lower[i]) + 0.5f) * apart;
+                if (fminf(fabsf(away), (float)(high[i] - low[i])) <= order.far)
+                    continue;
+                far = true;
+                const int guess = (place[i] + (int)away) & -BLOCK;
+                place[i] =
+                    counted < GUESSES && guess > low[i] && guess < high[i] ? guess : (low[i] + high[i]) / 2 & -BLOCK;
             }
             if (!far)
                 break;

@@ -8,7 +8,8 @@ enum {
     LARGE_WIDTH = 256, /* a tile that is sorted in global memory */
     LARGE_HEIGHT = 128,
     LARGE_PIECE = 64,
-    MOST_SIDE = 254 /* of what a tile reads that is sorted in shared memory */
+    MOST_SIDE = 254, /* of what a tile reads that is sorted in shared memory */
+    BLOCK = 8        /* that a walk looks at together */
 };
 
 /* What decides how long a footprint takes; 0 of whole windows. */
@@ -152,13 +153,15 @@ static double walk_time(const tw_window *window, double positions)
     return 0.0015 * sqrt(side) * positions / ((double)window->width * window->height);
 }
 
-/* The same and counting, of a footprint: the rank changes by about the root of the positions that do. */
-static double footprint_time(const places *p, double positions, double compared)
+/* The same of a footprint, and counting: the rank changes by about the root of the positions that do; where that is
+   far, places are found by counting all positions anew, half as far each time. */
+static double footprint_time(const places *p, double read, double compared)
 {
     const double changes = p->counts.changes > 0 ? 2 * p->counts.changes : p->counts.positions;
     const double all = p->counts.positions;
-    const double walk = 0.0004 * sqrt(changes) * positions / all;
-    return compared * (changes + 1.5 * all / p->piece) + fmin(walk, compared * all + 0.0008 * positions / all);
+    const double walk = 0.0013 * sqrt(changes) * read / all;
+    const double search = 0.9 * log2(2 * read / all) * compared * all;
+    return 0.03 + compared * (changes + 1.5 * all / p->piece) + fmin(walk, search);
 }
 
 /* Outputs across and down of what a tile of that size can read, and their time. What their windows read is about as
@@ -188,7 +191,7 @@ static places places_of_size(const tw_problem *problem, const twi_cuda_places_ke
     const double idle = 1 + size->threads / (8 * jobs); /* few threads wait for shared memory together */
     p.nanoseconds = 0.005 + sort * room / ((double)p.width * p.height);
     p.nanoseconds += problem->footprint
-                         ? footprint_time(&p, room, 0.0001 * idle)
+                         ? footprint_time(&p, room, 0.00018 * idle)
                          : walk_time(window, room) + 0.00033 * words * (2 + (double)window->height / p.piece) * idle;
     return p;
 }
@@ -295,13 +298,6 @@ static void release_places(tw_plan *plan)
     twi_host_release(plan->context, plan->state);
 }
 
-/* A jump counts all positions; a walk looks at those between, twice as long as they are on average in vain. */
-static float far_of(const tw_problem *problem, const places *p)
-{
-    const double read = (double)read_width(problem, p) * (p->height + problem->window.height - 1);
-    return (float)(0.36 * p->counts.positions + read / p->counts.positions + 8);
-}
-
 static tw_status run_places(const tw_plan *plan, const twi_job *job)
 {
     const tw_problem *problem = &plan->problem;
@@ -330,7 +326,7 @@ static tw_status run_places(const tw_plan *plan, const twi_job *job)
         argument.pitch = pitch_of(problem, p);
         argument.words = map_words(problem, p);
         argument.bits = words + map_at(&p->counts);
-        argument.far = far_of(problem, p);
+        argument.far = fmaxf(BLOCK, (float)p->counts.positions / 2);
     }
     twi_cuda_shape shape = {
         .block_width = p->size ? (unsigned)p->size->threads : TWI_CUDA_PLACES_THREADS,
