@@ -64,6 +64,14 @@ static __global__ void __launch_bounds__(TWI_CUDA_MOST_THREADS, 1) median_networ
     twi_write<T>(order.box, out.element, out.y, twi_keys<T>::back((Key)median));
 }
 
+/* A call, as it is rare and long. */
+template <typename T>
+static __device__ __noinline__ typename twi_keys<T>::Key read_beyond(const twi_cuda_box &box, const twi_output &out,
+                                                                     int32_t i, int32_t j)
+{
+    return twi_read_key<T>(box, out, i, j, twi_keys<T>::of((T)box.value));
+}
+
 template <typename T, int COUNT>
 static __global__ void __launch_bounds__(TWI_CUDA_MOST_THREADS, 1)
     rank_network(const __grid_constant__ twi_cuda_few few)
@@ -86,8 +94,7 @@ static __global__ void __launch_bounds__(TWI_CUDA_MOST_THREADS, 1)
         const char *const corner = (const char *)(twi_row<T>(box, out.top) + out.left * box.channels + out.channel);
         fill([&](int k) { return keys_of::of(*(const T *)(corner + few.offsets[k])); });
     } else {
-        const Key outside = keys_of::of((T)box.value);
-        fill([&](int k) { return twi_read_key<T>(box, out, few.x[k], few.y[k], outside); });
+        fill([&](int k) { return read_beyond<T>(box, out, few.x[k], few.y[k]); });
     }
     const Wide found = forget<KEPT, KEPT>::median(keys);
     twi_write<T>(box, out.element, out.y, keys_of::back((Key)found));
