@@ -178,6 +178,21 @@ class Tables(CommandTest):
                 out = self.works("lut", "--table", "table.npy", *more, "-", "-", stdin=npy((3, 5), "|u1", bytes(15)))
                 self.assertIn(b"'descr': '%s'" % kind, out)
 
+    def test_floats_that_are_no_numbers(self):
+        values = [float("-inf"), float("nan"), -0.0, *range(3, 256)]
+        self.table(values, "<f4")
+        source = npy((1, 4), "|u1", bytes(range(4)))
+        out = self.works("lut", "--table", "table.npy", "-", "-", stdin=source)
+        self.assertIn(b"'descr': '<f4'", out)
+        self.assertEqual(out[-16:], struct.pack("<4f", *values[:4]))
+        self.fails(2, ["lut", "--table", "table.npy", "--dtype", "u8", "-", "out.npy"], "inf", "u8", stdin=source)
+        self.table([-0.0] * 256, "<f4")
+        self.assertIn(b"'descr': '<f4'", self.works("lut", "--table", "table.npy", "-", "-", stdin=source))
+        out = self.works("lut", "--table", "table.npy", "--dtype", "u8", "-", "-", stdin=source)
+        self.assertEqual(out[-4:], bytes(4))
+        self.table([1, float("inf"), 1], "<f4")
+        self.fails(2, ["correlate", "--mask", "table.npy", "in.pgm", "out.pgm"], "--mask", "NaN or an infinity")
+
     def test_words(self):
         self.table([(3 * i) % 65536 for i in range(65536)], "<u2")
         source = npy((1, 3), "<u2", struct.pack("<3H", 1, 40000, 65535))

@@ -8,7 +8,7 @@
 
 /* ---- Tables -------------------------------------------------------------------------------------- */
 
-/* Whether elements of the type hold the value: floats round it, if `rounded`. */
+/* Whether elements of the type hold the value, rounded if `rounded`: floats to theirs, -0 to 0. */
 static bool holds(tw_type type, double value, bool rounded)
 {
     static const double ends[][2] = {
@@ -19,8 +19,12 @@ static bool holds(tw_type type, double value, bool rounded)
     };
     if (type == TW_F64)
         return true;
-    if (type == TW_F32)
+    if (type == TW_F32 && isfinite(value))
         return fabs(value) <= (double)3.40282347e38f && (rounded || (double)(float)value == value);
+    if (type == TW_F32)
+        return true;
+    if (value == 0 && signbit(value)) /* integers have no -0 */
+        return rounded;
     return value >= ends[type][0] && value <= ends[type][1] && value == floor(value);
 }
 

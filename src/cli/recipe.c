@@ -1,5 +1,6 @@
 /* From options to filters: masks and footprints are read, defaults depend on the filter. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,11 @@ static bool looks_like_numbers(const char *text)
     return text[strspn(text, "0123456789+-.eE,; \t\r\n")] == '\0' && text[strcspn(text, "0123456789")] != '\0';
 }
 
+static size_t count_of(const twi_matrix *matrix)
+{
+    return (size_t)matrix->width * (size_t)matrix->height;
+}
+
 static twi_exit read_numbers(const char *option, const char *text, int32_t most, twi_matrix *result)
 {
     char name[80];
@@ -27,7 +33,15 @@ static twi_exit read_numbers(const char *option, const char *text, int32_t most,
     (void)snprintf(name, sizeof name, "'%.60s'", text);
     const twi_io_status status =
         numbers ? twi_io_matrix_parse(name, text, most, result) : twi_io_matrix_read(text, most, result);
-    return status == TWI_IO_OK ? TWI_EXIT_DONE : twi_complain_option(option, status);
+    if (status != TWI_IO_OK)
+        return twi_complain_option(option, status);
+    for (size_t i = 0; i < count_of(result); i++) {
+        if (isfinite(result->values[i]))
+            continue;
+        twi_io_matrix_free(result);
+        return twi_complain(TWI_EXIT_USAGE, "--%s %s holds a NaN or an infinity: give finite numbers", option, name);
+    }
+    return TWI_EXIT_DONE;
 }
 
 /* A mask for problems that have none: of 8 bits, no symmetry, and no product of a row and a column. */
@@ -41,11 +55,6 @@ static twi_exit invent_numbers(int32_t width, int32_t height, twi_matrix *result
         for (int32_t i = 0; i < width; i++)
             result->values[(size_t)j * (size_t)width + (size_t)i] = (5 * i + 7 * j + 3 * i * j) % 17 - 8;
     return TWI_EXIT_DONE;
-}
-
-static size_t count_of(const twi_matrix *matrix)
-{
-    return (size_t)matrix->width * (size_t)matrix->height;
 }
 
 static double sum_of(const twi_matrix *matrix)

@@ -146,7 +146,7 @@ typedef struct twi_matrix {
     int32_t width;
     int32_t height;
     bool real;      /* a decimal point or an exponent stood somewhere, or the file's type is a float */
-    double *values; /* row by row, finite */
+    double *values; /* row by row; those of text are finite */
 } twi_matrix;
 
 /* Rows split by ';' or line ends, columns by blanks or commas; both sides at most `most`. `name` is for messages. */

@@ -232,8 +232,6 @@ static twi_io_status read_elements(twi_source *source, const twi_npy *head, cons
         if (twi_source_read(source, bytes, e->size) < e->size)
             return twi_source_short(source);
         result->values[place] = value_of(e, bytes);
-        if (!isfinite(result->values[place]))
-            return twi_io_fail(TWI_IO_USAGE, source->name, "holds a NaN or an infinity");
     }
     return TWI_IO_OK;
 }
