@@ -205,6 +205,8 @@ class Tables(CommandTest):
         self.fails(2, ["lut", "--table", "table.npy", "in.pgm", "out.pgm"], "255 entries", "256")
         self.table([1] * 512, rows=2)
         self.fails(2, ["lut", "--table", "table.npy", "in.pgm", "out.pgm"], "2 rows")
+        self.table([2**53 + 1] * 256, "<i8")
+        self.fails(2, ["lut", "--table", "table.npy", "in.pgm", "out.npy"], "table.npy", "2^53")
         self.table([0.5] * 256, "<f8")
         self.fails(2, ["lut", "--table", "table.npy", "--dtype", "u8", "in.pgm", "out.pgm"], "0.5", "u8")
         self.fails(2, ["lut", "--table", "table.npy", "in.pgm", "out.png"], "f32")

@@ -232,6 +232,8 @@ static twi_io_status read_elements(twi_source *source, const twi_npy *head, cons
         if (twi_source_read(source, bytes, e->size) < e->size)
             return twi_source_short(source);
         result->values[place] = value_of(e, bytes);
+        if (e->kind != 'f' && fabs(result->values[place]) >= 0x1p53)
+            return twi_io_fail(TWI_IO_USAGE, source->name, "holds an integer of 2^53 or beyond, which f64 may round");
     }
     return TWI_IO_OK;
 }
