@@ -60,7 +60,8 @@ const twi_command twi_commands[TWI_COMMAND_COUNT] = {
             FILTER_OPERANDS,
             "Gaussian blur",
             "Weights each pixel's surroundings by a Gaussian curve, along x and y. The curve ends at --truncate times "
-            "sigma, rounded up, or where --size or --radius says. A constant image stays constant.",
+            "sigma, rounded up, or where --size or --radius says. A constant image stays constant, but for the "
+            "last bits of f64.",
             {"tilewise gaussian --sigma 2.5 photo.png blurred.png",
              "tilewise gaussian --sigma 5,0 --border mirror in.tif out.tif"},
             twi_command_filter,
