@@ -8,6 +8,11 @@
  * The result of the first product lies in the registers as the second wants its operand, so the row sums of the
  * last 2 KY steps never leave the registers. The image comes in by asynchronous copies, STAGES - 1 steps ahead.
  *
+ * Blocks at the image's rim march in code of their own, so that the others have neither instructions nor registers for
+ * it. They bring rows as they lie in memory and make the columns beside the image from those that have arrived: bytes
+ * fetched one by one would be waited for in every step. Those at the rows' ends begin first all the same: a launch
+ * waits for its slowest block.
+ *
  * mma.m16n8k32 (u8 x u8 -> s32), thread (g, q) = (lane / 4, lane % 4): A word i has rows g + 8 (i % 2), columns
  * 16 (i / 2) + 4q ... + 3; B word i has rows 16 i + 4q ... + 3 of column g; C has rows g (0, 1) and g + 8 (2, 3),
  * columns 2q and 2q + 1. The order of the summed dimension is free as long as A and B agree: in the first product
@@ -70,6 +75,12 @@ TWI_DEVICE void copy_async(uint32_t shared, const void *global)
     asm volatile("cp.async.cg.shared.global [%0],[%1],16;" ::"r"(shared), "l"(global) : "memory");
 }
 
+/* The first `count` of 16 bytes, and zeros. */
+TWI_DEVICE void copy_first_async(uint32_t shared, const void *global, int count)
+{
+    asm volatile("cp.async.cg.shared.global [%0],[%1],16,%2;" ::"r"(shared), "l"(global), "r"(count) : "memory");
+}
+
 TWI_DEVICE void commit_copies(void)
 {
     asm volatile("cp.async.commit_group;" ::: "memory");
@@ -92,6 +103,18 @@ TWI_DEVICE void store_shared(uint32_t shared, const uint32_t *words)
     asm volatile("st.shared.v4.u32 [%0],{%1,%2,%3,%4};" ::"r"(shared), "r"(words[0]), "r"(words[1]), "r"(words[2]),
                  "r"(words[3])
                  : "memory");
+}
+
+TWI_DEVICE uint32_t load_shared_byte(uint32_t shared)
+{
+    uint32_t byte;
+    asm volatile("ld.shared.u8 %0,[%1];" : "=r"(byte) : "r"(shared) : "memory");
+    return byte;
+}
+
+TWI_DEVICE void store_shared_byte(uint32_t shared, uint32_t byte)
+{
+    asm volatile("st.shared.u8 [%0],%1;" ::"r"(shared), "r"(byte) : "memory");
 }
 
 /* ---- Staging ----------------------------------------------------------------------------------------- */
@@ -118,14 +141,22 @@ template <int KX> TWI_DEVICE int further_piece(void)
     return 8 + (threadIdx.y * 32 + threadIdx.x) % (2 * KX);
 }
 
+/* Elements of a row: they fit in 32 bits (march.c). */
+TWI_DEVICE int32_t elements_of(const twi_cuda_box &box)
+{
+    return (int32_t)box.width * box.channels;
+}
+
 struct staging {
     const uint8_t *from; /* where the thread's piece lies in the step to come */
     const uint8_t *more; /* the same of a second one: some warps bring the pieces at the rows' ends */
     uint32_t to;         /* where they go in the first stage */
     uint32_t more_to;
-    int64_t left; /* the first staged column */
-    int64_t y;    /* the first row of the step to come */
-    bool inside;  /* the block lies inside the image, and all pieces are aligned */
+    int64_t y;     /* the first row of the step to come */
+    int32_t left;  /* the first staged column */
+    bool inside;   /* the block lies inside the image, and all pieces are aligned */
+    bool straight; /* pieces are copied as they lie in memory, all aligned */
+    bool mends;    /* columns beside the image are made from others of a stage, once it has arrived */
 };
 
 template <int KX, int KY>
@@ -133,17 +164,22 @@ TWI_DEVICE void begin_staging(const twi_cuda_box &box, uint32_t shared, int64_t 
                               staging &s)
 {
     using g = geometry<KX, KY>;
-    s.left = left - g::pad;
+    const int32_t width = elements_of(box);
+    const bool aligned = ((uintptr_t)box.src | (uintptr_t)box.src_pitch) % 16 == 0;
+    s.left = (int32_t)left - g::pad;
     s.y = top - g::reach_y;
-    s.inside = s.left >= 0 && s.left + g::staged <= box.width * box.channels && s.y >= 0 &&
-               s.y + STEP * steps <= box.height && (((uintptr_t)box.src | (uintptr_t)box.src_pitch) % 16 == 0);
+    const bool between = s.left >= 0 && s.left + g::staged <= width;
+    s.inside = aligned && between && s.y >= 0 && s.y + STEP * steps <= box.height;
+    s.straight = aligned && (box.border != TWI_WRAP || width % 16 == 0);
+    s.mends =
+        s.straight && !between && box.border != TWI_ZERO && box.border != TWI_WRAP; /* zeros and wrap are copied */
     s.from = (const uint8_t *)box.src + (s.y + staged_row()) * box.src_pitch + s.left + 16 * staged_piece();
     s.more = (const uint8_t *)box.src + (s.y + further_row<KX>()) * box.src_pitch + s.left + 16 * further_piece<KX>();
     s.to = kept(shared + staged_row() * g::pitch + 16 * staged_piece());
     s.more_to = kept(shared + further_row<KX>() * g::pitch + 16 * further_piece<KX>());
 }
 
-/* For blocks at the image's edge: the element that each staged column is read from, -1 where it is the border's value.
+/* For blocks at the image's rim: the element that each staged column is read from, -1 where it is the border's value.
  */
 TWI_DEVICE void find_columns(const twi_cuda_box &box, int64_t left, int staged, int32_t *columns)
 {
@@ -155,6 +191,33 @@ TWI_DEVICE void find_columns(const twi_cuda_box &box, int64_t left, int staged, 
         columns[i] = (int32_t)(from < 0 ? -1 : left + i + (from - pixel) * box.channels);
     }
     __syncthreads();
+}
+
+/* Makes the columns beside the image in a stage that has arrived, as many as a window reaches on either side. */
+template <int KX, int KY>
+TWI_DEVICE void mend(const twi_cuda_box &box, uint32_t stage, const int32_t *columns, const staging &s)
+{
+    using g = geometry<KX, KY>;
+    constexpr int apart = THREADS / (2 * g::pad); /* from a thread's row to its next */
+    constexpr int together = 4;                   /* loads, which would wait for stores between them */
+    const int thread = threadIdx.y * 32 + threadIdx.x;
+    const int i = thread % (2 * g::pad);
+    const int place = i < g::pad ? i : elements_of(box) - s.left + i - g::pad;
+    if (i < g::pad ? s.left >= 0 : place >= g::staged)
+        return;
+    const int from = columns[place] - s.left;
+    const bool value = columns[place] < 0 || from < 0 || from >= g::staged; /* where no window reaches: anything */
+    const uint32_t row = stage + thread / (2 * g::pad) * g::pitch;
+#pragma unroll
+    for (int k = 0; k < STEP / apart; k += together) {
+        uint32_t bytes[together];
+#pragma unroll
+        for (int j = 0; j < together; j++)
+            bytes[j] = value ? (uint32_t)box.value : load_shared_byte(row + from + (k + j) * apart * g::pitch);
+#pragma unroll
+        for (int j = 0; j < together; j++)
+            store_shared_byte(row + place + (k + j) * apart * g::pitch, bytes[j]);
+    }
 }
 
 /* 16 elements of a row, each from its column. */
@@ -169,36 +232,67 @@ TWI_DEVICE void gather(const twi_cuda_box &box, const uint8_t *row, const int32_
     }
 }
 
-/* A piece for blocks at the image's edge and for rows at any address. */
+/* 16 times the border's value. */
+TWI_DEVICE void stage_value(const twi_cuda_box &box, uint32_t to)
+{
+    const uint32_t value = (uint8_t)box.value * 0x01010101u;
+    const uint32_t words[4] = {value, value, value, value};
+    store_shared(to, words);
+}
+
+/* A piece as it lies in a row, from a column on, and zeros beside the image. */
+TWI_DEVICE void stage_straight(const twi_cuda_box &box, uint32_t to, const uint8_t *row, int32_t column)
+{
+    const int32_t width = elements_of(box);
+    if (!row) {
+        stage_value(box, to);
+        return;
+    }
+    if (box.border == TWI_WRAP)
+        column += column < 0 ? width : column >= width ? -width : 0;
+    copy_first_async(to, row + column, column < 0 ? 0 : max(0, min(16, width - column)));
+}
+
+/* A piece for rows at any address. */
 TWI_DEVICE void stage_carefully(const twi_cuda_box &box, uint32_t to, const uint8_t *row, const int32_t *columns)
 {
     const int32_t first = columns[0];
     const bool plain = row && first >= 0 && columns[15] - first == 15;
-    const uint32_t value = (uint8_t)box.value * 0x01010101u;
-    uint32_t words[4] = {value, value, value, value};
+    uint32_t words[4];
     if (plain && (uintptr_t)(row + first) % 16 == 0) {
         copy_async(to, row + first);
         return;
     }
+    if (!row || (first < 0 && columns[15] < 0)) {
+        stage_value(box, to);
+        return;
+    }
     if (plain && first >= 4 && first + 20 <= box.width * box.channels)
         load_shifted<16>(row + first, words);
-    else if (row && (first >= 0 || columns[15] >= 0))
+    else
         gather(box, row, columns, words);
     store_shared(to, words);
 }
 
 /* Begins to bring the next 16 rows into the stage that lies `offset` bytes behind the first. */
-template <int KX> TWI_DEVICE void stage_step(const twi_cuda_box &box, int offset, const int32_t *columns, staging &s)
+template <int KX, bool INSIDE>
+TWI_DEVICE void stage_step(const twi_cuda_box &box, int offset, const int32_t *columns, staging &s)
 {
-    if (s.inside) {
+    if (INSIDE) {
         copy_async(s.to + offset, s.from);
         if (threadIdx.y < KX)
             copy_async(s.more_to + offset, s.more);
     } else {
         const uint8_t *row = near_row(box, s.y + staged_row());
 #pragma unroll 1
-        for (int piece = 0; piece < 8 + 2 * KX - staged_piece(); piece += 8)
-            stage_carefully(box, s.to + offset + 16 * piece, row, columns + 16 * (staged_piece() + piece));
+        for (int more = 0; staged_piece() + more < 8 + 2 * KX; more += 8) {
+            const int piece = staged_piece() + more;
+            const uint32_t to = s.to + offset + 16 * more;
+            if (s.straight)
+                stage_straight(box, to, row, s.left + 16 * piece);
+            else
+                stage_carefully(box, to, row, columns + 16 * piece);
+        }
     }
     s.from += STEP * box.src_pitch;
     s.more += STEP * box.src_pitch;
@@ -302,63 +396,103 @@ template <typename MATRICES> struct weights_of {
     }
 };
 
+/* What a block makes. */
+struct strip {
+    int64_t left; /* the first column */
+    int64_t top;  /* the first row */
+    int rows;
+    int steps;
+};
+
+/* The strip of a block: those at the rows' ends come first. */
+template <int KX, int KY> TWI_DEVICE void find_strip(const twi_cuda_box &box, strip &own)
+{
+    uint32_t x = blockIdx.x;
+    uint32_t y = blockIdx.y;
+    if (gridDim.x > 2) {
+        const uint32_t block = y * gridDim.x + x;
+        const uint32_t ends = 2 * gridDim.y;
+        const uint32_t inner = gridDim.x - 2;
+        x = block < ends ? block % 2 * (gridDim.x - 1) : (block - ends) % inner + 1;
+        y = block < ends ? block / 2 : (block - ends) / inner;
+    }
+    own.left = box.left + x * (int64_t)(32 * WARPS);
+    own.top = box.first + y * (int64_t)box.strip_height;
+    own.rows = (int)(box.last - own.top < box.strip_height ? box.last - own.top : box.strip_height);
+    own.steps = (own.rows + STEP - 1) / STEP + geometry<KX, KY>::groups - 1;
+}
+
 /* A block's work. FILTER holds KX, KY, weights and a history. It is asked to
      prepare()                   its weights, while the first copies are on their way,
      take(pixels, slot)          sum a stage along its rows, into a slot of its history,
      make(tile, slot, words)     outputs of 4 neighbouring columns of a tile in two rows, 8 apart; the newest row sums
-                                 are in `slot`. */
-template <typename FILTER> TWI_DEVICE void march_band(const twi_cuda_box &box, FILTER &filter)
+                                 are in `slot`.
+   INSIDE: s.inside. */
+template <bool INSIDE, typename FILTER>
+TWI_DEVICE void march_strip(const twi_cuda_box &box, const strip &own, staging &s, FILTER &filter)
 {
     using g = geometry<FILTER::KX, FILTER::KY>;
     extern __shared__ __align__(16) uint8_t stages[];
     const uint32_t shared = (uint32_t)__cvta_generic_to_shared(stages);
     const int lane = threadIdx.x;
     const int64_t width = box.width * box.channels;
-    const int64_t left = box.left + blockIdx.x * (int64_t)(32 * WARPS);
-    const int64_t top = box.first + blockIdx.y * (int64_t)box.strip_height;
-    const int rows = (int)(box.last - top < box.strip_height ? box.last - top : box.strip_height);
-    const int steps = (rows + STEP - 1) / STEP + g::groups - 1;
-    const int64_t mine = left + 32 * threadIdx.y;
+    const int64_t mine = own.left + 32 * threadIdx.y;
     const int64_t x = mine + (lane % 2 ? 16 + 4 * (lane % 4 - 1) : 4 * (lane % 4));
     const bool whole = kept(mine + 32 <= width && ((uintptr_t)box.dst | (uintptr_t)box.dst_pitch) % 8 == 0);
     const uint32_t pixels = shared + lane / 4 * g::pitch + 32 * threadIdx.y + g::pad - g::reach_x + 8 * (lane % 4);
-    staging s;
     int32_t *columns = (int32_t *)(stages + g::columns);
-    begin_staging<FILTER::KX, FILTER::KY>(box, shared, left, top, steps, s);
-    if (!s.inside)
+    if (!INSIDE)
         find_columns(box, s.left, g::staged, columns);
     for (int i = 0; i < STAGES - 1; i++) {
-        if (i < steps)
-            stage_step<FILTER::KX>(box, i * STEP * g::pitch, columns, s);
+        if (i < own.steps)
+            stage_step<FILTER::KX, INSIDE>(box, i * STEP * g::pitch, columns, s);
         commit_copies();
     }
     filter.prepare();
     const int count = (int)(width - x < 8 ? width - x : 8);
-    uint8_t *out = (uint8_t *)box.dst + (top + lane / 4) * box.dst_pitch + x;
+    uint8_t *out = (uint8_t *)box.dst + (own.top + lane / 4) * box.dst_pitch + x;
     int row = lane / 4 - STEP * (g::groups - 1); /* the output row of a step, from the strip's first */
-    for (int base = 0; base < steps; base += g::unroll) {
+    for (int base = 0; base < own.steps; base += g::unroll) {
 #pragma unroll
         for (int u = 0; u < g::unroll; u++) {
             const int step = base + u;
-            if (step >= steps)
+            if (step >= own.steps)
                 return;
             wait_for_oldest_copies();
             __syncthreads();
-            if (step + STAGES - 1 < steps)
-                stage_step<FILTER::KX>(box, (u + STAGES - 1) % STAGES * STEP * g::pitch, columns, s);
+            if (!INSIDE && s.mends) {
+                mend<FILTER::KX, FILTER::KY>(box, shared + u % STAGES * STEP * g::pitch, columns, s);
+                __syncthreads();
+            }
+            if (step + STAGES - 1 < own.steps)
+                stage_step<FILTER::KX, INSIDE>(box, (u + STAGES - 1) % STAGES * STEP * g::pitch, columns, s);
             commit_copies();
             filter.take(pixels + u % STAGES * STEP * g::pitch, u % g::groups);
             if (step >= g::groups - 1) {
                 uint32_t words[TILES][2];
                 for (int tile = 0; tile < TILES; tile++)
                     filter.make(tile, u % g::groups, words[tile]);
-                store_row(out, row < rows, whole, count, words[0][0], words[1][0]);
-                store_row(out + 8 * box.dst_pitch, row + 8 < rows, whole, count, words[0][1], words[1][1]);
+                store_row(out, row < own.rows, whole, count, words[0][0], words[1][0]);
+                store_row(out + 8 * box.dst_pitch, row + 8 < own.rows, whole, count, words[0][1], words[1][1]);
                 out += STEP * box.dst_pitch;
             }
             row += STEP;
         }
     }
+}
+
+template <typename FILTER> TWI_DEVICE void march_band(const twi_cuda_box &box, FILTER &filter)
+{
+    extern __shared__ __align__(16) uint8_t stages[];
+    const uint32_t shared = (uint32_t)__cvta_generic_to_shared(stages);
+    strip own;
+    staging s;
+    find_strip<FILTER::KX, FILTER::KY>(box, own);
+    begin_staging<FILTER::KX, FILTER::KY>(box, shared, own.left, own.top, own.steps, s);
+    if (s.inside)
+        march_strip<true>(box, own, s, filter);
+    else
+        march_strip<false>(box, own, s, filter);
 }
 #endif
 
