@@ -160,7 +160,7 @@ static double footprint_time(const places *p, double read, double compared)
     const double changes = p->counts.changes > 0 ? 2 * p->counts.changes : p->counts.positions;
     const double all = p->counts.positions;
     const double walk = 0.0013 * sqrt(changes) * read / all;
-    const double search = 0.9 * log2(2 * read / all) * compared * all;
+    const double search = 0.9 * log2(1.5 * read / all) * compared * all;
     return 0.03 + compared * (changes + 1.5 * all / p->piece) + fmin(walk, search);
 }
 
@@ -326,7 +326,7 @@ static tw_status run_places(const tw_plan *plan, const twi_job *job)
         argument.pitch = pitch_of(problem, p);
         argument.words = map_words(problem, p);
         argument.bits = words + map_at(&p->counts);
-        argument.far = fmaxf(BLOCK, (float)p->counts.positions / 2);
+        argument.far = fmaxf(BLOCK, 0.75F * (float)p->counts.positions);
     }
     twi_cuda_shape shape = {
         .block_width = p->size ? (unsigned)p->size->threads : TWI_CUDA_PLACES_THREADS,

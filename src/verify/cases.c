@@ -210,8 +210,8 @@ static void random_footprint(twi_random *r, tw_problem *problem)
             (void)tw_footprint(kind == 0 ? TW_CROSS : TW_ELLIPSE, problem->window.width, problem->window.height,
                                room.footprint);
         else
-            for (int32_t i = 0; i < positions; i++)
-                room.footprint[i] = (uint8_t)(twi_below(r, 3) == 0);
+            for (int32_t i = 0, dense = twi_below(r, 2) == 0; i < positions; i++)
+                room.footprint[i] = (uint8_t)(dense ? twi_below(r, 10) > 0 : twi_below(r, 3) == 0);
         room.footprint[positions / 2] = 1; /* never empty */
         problem->footprint = room.footprint;
     }
