@@ -4,6 +4,7 @@
  *           window goes down a row. They are offsets into the tile's places, the same for all threads. In shared memory
  *           a word has the places of two columns half a tile apart, which one thread marches down together: a load and
  *           a comparison serve both.
+ *   search: where the place of the rank is far, all positions are counted anew at guesses until it is near.
  *   walk:   along the order in blocks of eight. Whether the window holds a position is a bit of a map of the footprint.
  */
 #include <cuda_fp16.h>

@@ -303,6 +303,7 @@ static tw_status run_places(const tw_plan *plan, const twi_job *job)
     const tw_problem *problem = &plan->problem;
     const places *p = plan->state;
     const uint32_t *words = (const uint32_t *)((const char *)plan->scratch + sorting_bytes(plan, p));
+    /* kernels of whole windows take its first member alone */
     twi_cuda_footprint argument = {
         .tiles =
             {
