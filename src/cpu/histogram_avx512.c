@@ -15,11 +15,13 @@
 #ifdef LEVEL_VECTOR
 enum {
     GROUPS = 4,
-    WORDS = 8,                  /* of eight values, in a group */
-    BLOCK = 16 * VEC,           /* bytes of a group that are added up together */
-    PIECE = 10 * 4 * 3 * VEC,   /* whole vectors of each channel, for 1 to 4 of them */
-    PLANE = PIECE / 2 + VEC,    /* bytes of a piece in one of several channels, and what is stored behind them */
-    MOST_BLOCKS = UINT8_MAX / 8 /* whose carries a byte can count */
+    WORDS = 8,                        /* of eight values, in a group */
+    BLOCK = 16 * VEC,                 /* bytes of a group that are added up together */
+    PIECE = 10 * 4 * 3 * VEC,         /* whole vectors of each channel, for 1 to 4 of them */
+    PLANE = PIECE / 2 + VEC,          /* bytes of a piece in one of several channels, and what is stored behind them */
+    PAIR = 2,                         /* of words, whose sums stay in registers together */
+    MOST_AT_ONCE = PIECE / BLOCK + 1, /* blocks of a group after a piece */
+    MOST_BLOCKS = UINT8_MAX / 8 - MOST_AT_ONCE, /* to which that many may be added: a byte counts their carries */
 };
 
 /* The bits of a word, added up: bit k of each byte is of the word's value k. */
@@ -94,29 +96,44 @@ static void empty_sixteens(channel *c, int group, uint64_t *totals)
     c->blocks[group] = 0;
 }
 
-static void count_block(channel *c, int group, const uint8_t *at, uint64_t *totals)
+/* Blocks of a group that follow one another. */
+static void count_blocks(channel *c, int group, const uint8_t *at, int64_t blocks, uint64_t *totals)
 {
-    for (int word = 0; word < WORDS; word++) {
-        const vec table = v_load(tables_of_bits[word]);
-        const uint8_t *from = at;
-        adder sum = c->adders[group][word];
-        vec two[2], four[2], eight[2];
-        for (int i = 0; i < 2; i++) {
-            for (int j = 0; j < 2; j++) {
-                for (int k = 0; k < 2; k++, from += 2 * VEC) {
-                    const vec a = _mm512_permutexvar_epi8(v_load(from), table);
-                    const vec b = _mm512_permutexvar_epi8(v_load(from + VEC), table);
-                    two[k] = add_bits(&sum.ones, a, b);
-                }
-                four[j] = add_bits(&sum.twos, two[0], two[1]);
-            }
-            eight[i] = add_bits(&sum.fours, four[0], four[1]);
+    for (int word = 0; word < WORDS; word += PAIR) {
+        adder sums[PAIR];
+        vec places[PAIR];
+        for (int w = 0; w < PAIR; w++) {
+            sums[w] = c->adders[group][word + w];
+            places[w] = v_load(tables_of_bits[word + w]);
         }
-        const vec sixteen = add_bits(&sum.eights, eight[0], eight[1]);
-        sum.sixteens = _mm512_add_epi8(sum.sixteens, count_bits(sixteen));
-        c->adders[group][word] = sum;
+        const uint8_t *from = at;
+        for (int64_t block = 0; block < blocks; block++) {
+            vec two[PAIR][2], four[PAIR][2], eight[PAIR][2];
+            UNROLL
+            for (int i = 0; i < 8; i++, from += 2 * VEC) {
+                const vec first = v_load(from), second = v_load(from + VEC);
+                UNROLL
+                for (int w = 0; w < PAIR; w++) {
+                    const vec a = _mm512_permutexvar_epi8(first, places[w]);
+                    const vec b = _mm512_permutexvar_epi8(second, places[w]);
+                    two[w][i % 2] = add_bits(&sums[w].ones, a, b);
+                    if (i % 2 == 1)
+                        four[w][i / 2 % 2] = add_bits(&sums[w].twos, two[w][0], two[w][1]);
+                    if (i % 4 == 3)
+                        eight[w][i / 4] = add_bits(&sums[w].fours, four[w][0], four[w][1]);
+                }
+            }
+            UNROLL
+            for (int w = 0; w < PAIR; w++) {
+                const vec sixteen = add_bits(&sums[w].eights, eight[w][0], eight[w][1]);
+                sums[w].sixteens = _mm512_add_epi8(sums[w].sixteens, count_bits(sixteen));
+            }
+        }
+        for (int w = 0; w < PAIR; w++)
+            c->adders[group][word + w] = sums[w];
     }
-    if (++c->blocks[group] == MOST_BLOCKS)
+    c->blocks[group] += blocks;
+    if (c->blocks[group] > MOST_BLOCKS)
         empty_sixteens(c, group, totals);
 }
 
@@ -170,8 +187,8 @@ static void count_channel(channel *c, const uint8_t *at, int64_t n, uint64_t *to
         const int64_t waiting = ends[group] - c->groups[group];
         const int64_t blocks = waiting / BLOCK * BLOCK;
         uint8_t *const stay = c->groups[group] + waiting % BLOCK / VEC * VEC;
-        for (int64_t i = 0; i < blocks; i += BLOCK)
-            count_block(c, group, stay + i, totals);
+        if (blocks > 0)
+            count_blocks(c, group, stay, blocks / BLOCK, totals);
         v_store(stay, v_load(stay + blocks));
         c->waiting[group] = waiting - blocks;
     }
