@@ -384,10 +384,13 @@ typedef enum tw_morphology {
     TW_MORPHOLOGY_COUNT
 } tw_morphology;
 
-/* Each erosion and dilation is done `iterations` times (1 or more). Differences saturate at the type's ends. Images and
-   `params` as for tw_min; images between the steps take memory of the context, so TW_ERROR_MEMORY is possible. */
+typedef struct tw_plan_options tw_plan_options; /* below */
+
+/* Each erosion and dilation is done `iterations` times (1 or more), as `options` says; NULL: all by the planner.
+   Differences saturate at the type's ends. Images and `params` as for tw_min; images between the steps take memory of
+   the context, so TW_ERROR_MEMORY is possible. */
 TW_API tw_status tw_morph(tw_context *context, const tw_image *src, const tw_image *dst, tw_morphology morphology,
-                          const tw_order_params *params, int32_t iterations);
+                          const tw_order_params *params, int32_t iterations, const tw_plan_options *options);
 
 /* Results for a row, for a column, or for the whole image. */
 typedef enum tw_axis { TW_AXIS_X = 0, TW_AXIS_Y, TW_AXIS_ALL, TW_AXIS_COUNT } tw_axis;
@@ -607,12 +610,12 @@ typedef enum tw_planning {
     TW_PLANNING_COUNT
 } tw_planning;
 
-typedef struct tw_plan_options {
+struct tw_plan_options {
     const char *variant; /* NULL: the planner's choice */
     int32_t block_width; /* CUDA block shape of the variants that have one; 0: the variant's own */
     int32_t block_height;
     tw_planning planning; /* read where `variant` is NULL */
-} tw_plan_options;
+};
 
 typedef struct tw_plan tw_plan;
 

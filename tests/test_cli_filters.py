@@ -136,7 +136,8 @@ class Answers(FilterTest):
         opened, closed = ordered(low, max), ordered(high, min)
         for command, expected in (("open", opened), ("close", closed), ("gradient", difference(high, low)),
                                   ("tophat", difference(rows, opened)), ("blackhat", difference(closed, rows))):
-            self.assertEqual(self.filtered(command, rows=rows), expected, command)
+            for options in ([], ["--variant", "reference"]):
+                self.assertEqual(self.filtered(command, *options, rows=rows), expected, (command, options))
 
     def test_iterations(self):
         rows = [[(37 * (x + 9 * y) + 11) % 256 for x in range(9)] for y in range(7)]
@@ -418,7 +419,7 @@ class Usage(FilterTest):
             (["gaussian", "--anchor", "0,0"], ["--anchor"]), (["sobel", "--axis", "z"], ["--axis 'z'"]),
             (["sobel", "--size", "5"], ["--size"]), (["laplacian", "--axis", "x"], ["--axis"]),
             (["max", "--iterations", "0"], ["--iterations '0'"]), (["box", "--iterations", "2"], ["--iterations"]),
-            (["open", "--variant", "reference"], ["--variant"]), (["correlate", "--size", "3", "--mask", "1"], ["--size"]),
+            (["open", "--variant", "spiral"], ["--variant", "spiral"]), (["correlate", "--size", "3", "--mask", "1"], ["--size"]),
             (["correlate", "--mask", "1 2", "--anchor", "0,1"], ["--anchor 0,1", "2x1"]),
             (["max", "--border", "constant:256"], ["256", "u8"]),
         ):

@@ -629,11 +629,34 @@ static void what_is_built_of_others_has_the_right_value(void **state)
             continue;
         images all = make_images(e);
         fill_images(e, &all);
-        assert_ok(tw_morph(context, &all.src, &all.dst, morphology, &params, e->iterations > 1 ? e->iterations : 1));
+        assert_ok(
+            tw_morph(context, &all.src, &all.dst, morphology, &params, e->iterations > 1 ? e->iterations : 1, NULL));
         compare(e, "morph", &all);
         free_images(&all);
     }
     tw_context_destroy(context);
+}
+
+/* Erosions and dilations are done by the variant that is asked for. */
+static void the_variant_of_morphology_is_used(void **state)
+{
+    const tw_plan_options reference = {.variant = "reference"};
+    const tw_plan_options unknown = {.variant = "spiral"};
+    picture src = make_picture(9, 7, 1, TW_U8, 0);
+    picture dst = make_picture(9, 7, 1, TW_U8, 0);
+    tw_context *context = NULL;
+    (void)state;
+    assert_ok(tw_context_create(NULL, &context));
+    for (int i = 0; i < 63; i++)
+        put(&src.image, i % 9, i / 9, 0, i == 31);
+    assert_ok(tw_morph(context, &src.image, &dst.image, TW_DILATE, NULL, 2, &reference));
+    for (int i = 0; i < 63; i++)
+        assert_true(get(&dst.image, i % 9, i / 9, 0) == (abs(i % 9 - 4) <= 2 && abs(i / 9 - 3) <= 2));
+    assert_refused(tw_morph(context, &src.image, &dst.image, TW_DILATE, NULL, 2, &unknown), TW_ERROR_ARGUMENT,
+                   "spiral");
+    tw_context_destroy(context);
+    free_picture(&src);
+    free_picture(&dst);
 }
 
 /* https://github.com/GreycLab/CImg/issues/95 */
@@ -656,6 +679,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_variant_has_the_right_value),
         cmocka_unit_test(what_is_built_of_others_has_the_right_value),
+        cmocka_unit_test(the_variant_of_morphology_is_used),
         cmocka_unit_test(an_empty_footprint_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

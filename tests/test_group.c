@@ -146,10 +146,10 @@ static void steps_of_morphology_are_shared_as_well(void **state)
             params.border = (tw_border){(tw_border_mode)(i / 3 % TW_BORDER_COUNT), 90};
             const tw_morphology morphology = (tw_morphology)(i / 3 / TW_BORDER_COUNT);
             fill_random(&src.image, (unsigned)i);
-            assert_ok(tw_morph(alone, &src.image, &expected.image, morphology, &params, 1 + i % 4));
-            assert_ok(tw_morph(context, &src.image, &got.image, morphology, &params, 1 + i % 4));
+            assert_ok(tw_morph(alone, &src.image, &expected.image, morphology, &params, 1 + i % 4, NULL));
+            assert_ok(tw_morph(context, &src.image, &got.image, morphology, &params, 1 + i % 4, NULL));
             assert_true(same_pixels(&expected.image, &got.image));
-            assert_ok(tw_morph(context, &src.image, &src.image, morphology, &params, 1 + i % 4));
+            assert_ok(tw_morph(context, &src.image, &src.image, morphology, &params, 1 + i % 4, NULL));
             assert_true(same_pixels(&expected.image, &src.image));
             free_picture(&src);
             free_picture(&expected);
@@ -225,7 +225,7 @@ static tw_status call_line(tw_context *context, const tw_image *src, const tw_im
 
 static tw_status call_open(tw_context *context, const tw_image *src, const tw_image *dst)
 {
-    return tw_morph(context, src, dst, TW_OPEN, NULL, 2);
+    return tw_morph(context, src, dst, TW_OPEN, NULL, 2, NULL);
 }
 
 static const struct work {

@@ -45,11 +45,17 @@ static bool same_images(const tw_problem *a, const tw_problem *b)
            a->channels == b->channels && a->width == b->width && a->height == b->height && a->figures == b->figures;
 }
 
-static tw_status plan_for(twi_engine *engine, const tw_problem *problem, tw_plan **plan)
+tw_plan_options twi_engine_options(const twi_engine *engine)
 {
     const twi_args *args = engine->args;
     const tw_plan_options options = {
         .variant = args->variant, .block_width = args->block_width, .block_height = args->block_height};
+    return options;
+}
+
+static tw_status plan_for(twi_engine *engine, const tw_problem *problem, tw_plan **plan)
+{
+    const tw_plan_options options = twi_engine_options(engine);
     for (int i = 0; i < TWI_ENGINE_PLANS; i++) {
         *plan = engine->kept[i].plan;
         if (*plan && same_images(&engine->kept[i].problem, problem))

@@ -28,6 +28,9 @@ twi_exit twi_engine_open(const twi_args *args, tw_op op, int threads, int sharer
                          twi_engine *engine);
 void twi_engine_close(twi_engine *engine);
 
+/* What --variant and --block ask for. */
+tw_plan_options twi_engine_options(const twi_engine *engine);
+
 /* Makes the plan for the problem, which its runs use, if there is none yet. */
 tw_status twi_engine_prepare(twi_engine *engine, const tw_problem *problem);
 

@@ -80,7 +80,10 @@ static tw_status solve(const twi_filter *f, twi_engine *engine, const tw_image *
 tw_status twi_filter_run(const twi_filter *f, twi_engine *engine, const tw_image *src, const tw_image *dst)
 {
     const tw_order_params params = {f->recipe.window, f->recipe.footprint, f->recipe.border};
-    return is_morphology(f) ? tw_morph(engine->context, src, dst, morphologies[f->id], &params, f->args->iterations)
+    const tw_plan_options options = twi_engine_options(engine);
+    const bool asked = options.variant || options.block_width > 0; /* else the context keeps its plans */
+    return is_morphology(f) ? tw_morph(engine->context, src, dst, morphologies[f->id], &params, f->args->iterations,
+                                       asked ? &options : NULL)
                             : solve(f, engine, src, dst);
 }
 

@@ -517,14 +517,14 @@ const twi_option twi_options[] = {
      "where to work: auto (default) is the GPU where one works, else the CPU; cuda is an error where none works; "
      "several "
      "GPUs share the work on each image, or the files where there are many"},
-    {0, READING & ~MORPHOLOGY, "variant", "NAME", twi_set_variant, "one name, such as reference", NULL,
+    {0, READING, "variant", "NAME", twi_set_variant, "one name, such as reference", NULL,
      "one named implementation, in place of the planner's choice: the result is the same, only the time differs "
      "('tilewise explain --list' prints them)"},
     {0, FOR(VERIFY) | FOR(BENCH), "variant", "A,B", twi_set_variants, "names separated by commas, such as reference",
      NULL, "these implementations alone ('tilewise explain --list' prints them)"},
     {0, FOR(EXPLAIN), "variant", "NAME", twi_set_variant, "one name, such as tiled", NULL,
      "say what this implementation does to memory"},
-    {0, WORKING & ~MORPHOLOGY, "block", "WxH", twi_set_block, "WxH, each 1 to 1024", "16x16 32x32 64x16 32x8",
+    {0, WORKING, "block", "WxH", twi_set_block, "WxH, each 1 to 1024", "16x16 32x32 64x16 32x8",
      "threads of a block, for the CUDA variants that have a choice; without effect where auto finds no GPU"},
     {0, FOR(EXPLAIN), "block", "WxH", twi_set_block, "WxH, each 1 to 1024", "16x16 32x32 64x16 32x8",
      "threads of a block, for the variants that have a choice"},

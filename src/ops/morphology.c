@@ -8,83 +8,91 @@
 
 #include "core/group.h"
 
+/* How erosions and dilations are done. */
+typedef struct manner {
+    tw_order_params params;
+    int32_t iterations;
+    const tw_plan_options *options; /* NULL: the planner's choice */
+} manner;
+
 /* Runs the problem so many times on the context's own device, whatever others it has. */
-static tw_status run(tw_context *context, const tw_problem *problem, const tw_image *src, const tw_image *dst,
-                     int32_t times)
+static tw_status run(tw_context *context, const tw_problem *problem, const tw_plan_options *options,
+                     const tw_image *src, const tw_image *dst, int32_t times)
 {
     tw_plan *plan = NULL;
     tw_status status = TW_OK;
-    if (context->other_count > 0)
-        TWI_TRY(twi_plan_create_one(context, problem, NULL, &plan));
+    if (options || context->other_count > 0)
+        TWI_TRY(twi_plan_create_one(context, problem, options, &plan));
     for (int32_t i = 0; i < times && status == TW_OK; i++)
         status = plan ? tw_plan_run(plan, src, dst) : twi_run_kept(context, problem, src, dst);
     tw_plan_destroy(plan);
     return status;
 }
 
-/* min or max, `iterations` times: the first from src to dst, the others in place. */
-static tw_status repeat(tw_context *context, tw_op op, const tw_order_params *params, int32_t iterations,
-                        const tw_image *src, const tw_image *dst)
+/* min or max, as often as it is asked for: the first time from src to dst, the others in place. */
+static tw_status repeat(tw_context *context, tw_op op, const manner *how, const tw_image *src, const tw_image *dst)
 {
     tw_problem problem;
-    TWI_TRY(tw_order_problem(op, src, dst, params, 0, &problem));
-    TWI_TRY(run(context, &problem, src, dst, 1));
-    if (iterations == 1)
+    TWI_TRY(tw_order_problem(op, src, dst, &how->params, 0, &problem));
+    TWI_TRY(run(context, &problem, how->options, src, dst, 1));
+    if (how->iterations == 1)
         return TW_OK;
-    TWI_TRY(tw_order_problem(op, dst, dst, params, 0, &problem));
-    return run(context, &problem, dst, dst, iterations - 1);
+    TWI_TRY(tw_order_problem(op, dst, dst, &how->params, 0, &problem));
+    return run(context, &problem, how->options, dst, dst, how->iterations - 1);
 }
 
-/* The window turned by 180 degrees; `footprint` has room for the turned one. */
-static tw_order_params turned(const tw_order_params *params, uint8_t *footprint)
+/* The same with the window turned by 180 degrees; `footprint` has room for the turned one. */
+static manner turned(const manner *how, uint8_t *footprint)
 {
+    const tw_order_params *params = &how->params;
     const tw_window *window = &params->window;
     const int64_t positions = (int64_t)window->width * window->height;
-    tw_order_params result = *params;
-    result.window.anchor_x = window->width - 1 - window->anchor_x;
-    result.window.anchor_y = window->height - 1 - window->anchor_y;
+    manner result = *how;
+    result.params.window.anchor_x = window->width - 1 - window->anchor_x;
+    result.params.window.anchor_y = window->height - 1 - window->anchor_y;
     for (int64_t i = 0; params->footprint && i < positions; i++)
         footprint[i] = params->footprint[positions - 1 - i];
-    result.footprint = params->footprint ? footprint : NULL;
+    result.params.footprint = params->footprint ? footprint : NULL;
     return result;
 }
 
 /* Open (first = min) or close (first = max). */
-static tw_status there_and_back(tw_context *context, tw_op first, const tw_order_params *params, int32_t iterations,
-                                const tw_image *src, const tw_image *dst)
+static tw_status there_and_back(tw_context *context, tw_op first, const manner *how, const tw_image *src,
+                                const tw_image *dst)
 {
+    const tw_order_params *params = &how->params;
     const size_t positions = params->footprint ? (size_t)params->window.width * (size_t)params->window.height : 0;
     void *footprint = NULL;
-    TWI_TRY(repeat(context, first, params, iterations, src, dst)); /* checks the window, too */
+    TWI_TRY(repeat(context, first, how, src, dst)); /* checks the window, too */
     TWI_TRY(twi_host_allocate(context, positions, &footprint));
-    const tw_order_params back = turned(params, footprint);
-    const tw_status status = repeat(context, first == TW_OP_MIN ? TW_OP_MAX : TW_OP_MIN, &back, iterations, dst, dst);
+    const manner back = turned(how, footprint);
+    const tw_status status = repeat(context, first == TW_OP_MIN ? TW_OP_MAX : TW_OP_MIN, &back, dst, dst);
     twi_host_release(context, footprint);
     return status;
 }
 
 /* Images on the back end's own memory, `other` an image like them. */
 static tw_status morph(tw_context *context, const tw_image *src, const tw_image *dst, tw_morphology morphology,
-                       const tw_order_params *params, int32_t iterations, const tw_image *other)
+                       const manner *how, const tw_image *other)
 {
     switch (morphology) {
     case TW_ERODE:
-        return repeat(context, TW_OP_MIN, params, iterations, src, dst);
+        return repeat(context, TW_OP_MIN, how, src, dst);
     case TW_DILATE:
-        return repeat(context, TW_OP_MAX, params, iterations, src, dst);
+        return repeat(context, TW_OP_MAX, how, src, dst);
     case TW_OPEN:
-        return there_and_back(context, TW_OP_MIN, params, iterations, src, dst);
+        return there_and_back(context, TW_OP_MIN, how, src, dst);
     case TW_CLOSE:
-        return there_and_back(context, TW_OP_MAX, params, iterations, src, dst);
+        return there_and_back(context, TW_OP_MAX, how, src, dst);
     case TW_GRADIENT:
-        TWI_TRY(repeat(context, TW_OP_MAX, params, iterations, src, other));
-        TWI_TRY(repeat(context, TW_OP_MIN, params, iterations, src, dst));
+        TWI_TRY(repeat(context, TW_OP_MAX, how, src, other));
+        TWI_TRY(repeat(context, TW_OP_MIN, how, src, dst));
         return context->backend->subtract(context, other, dst, dst);
     case TW_TOPHAT:
-        TWI_TRY(there_and_back(context, TW_OP_MIN, params, iterations, src, other));
+        TWI_TRY(there_and_back(context, TW_OP_MIN, how, src, other));
         return context->backend->subtract(context, src, other, dst);
     default:
-        TWI_TRY(there_and_back(context, TW_OP_MAX, params, iterations, src, other));
+        TWI_TRY(there_and_back(context, TW_OP_MAX, how, src, other));
         return context->backend->subtract(context, other, src, dst);
     }
 }
@@ -106,8 +114,7 @@ typedef struct task {
     const tw_image *src;
     const tw_image *dst;
     tw_morphology morphology;
-    const tw_order_params *params;
-    int32_t iterations;
+    manner how;
 } task;
 
 /* A step that all devices take before any takes the next. */
@@ -130,10 +137,10 @@ typedef struct band {
 static void find_rows(band *b, int64_t *rows)
 {
     const int64_t height = b->task->src->height;
-    const int64_t reach = (int64_t)b->task->iterations * (b->task->params->window.height - 1);
+    const int64_t reach = (int64_t)b->task->how.iterations * (b->task->how.params.window.height - 1);
     int64_t bottom = twi_min_i64(height, b->last + reach);
     b->top = twi_max_i64(0, b->first - reach);
-    if (b->task->params->border.mode == TW_BORDER_WRAP) {
+    if (b->task->how.params.border.mode == TW_BORDER_WRAP) {
         b->top = b->first - reach;
         bottom = b->last + reach;
     }
@@ -173,8 +180,7 @@ static tw_status begin(band *b)
 
 static tw_status compute(band *b)
 {
-    return morph(b->context, &b->images[0], &b->images[1], b->task->morphology, b->task->params, b->task->iterations,
-                 &b->images[2]);
+    return morph(b->context, &b->images[0], &b->images[1], b->task->morphology, &b->task->how, &b->images[2]);
 }
 
 static tw_status finish(band *b)
@@ -269,9 +275,9 @@ static tw_status morph_host(tw_context *context, const task *t)
 }
 
 tw_status tw_morph(tw_context *context, const tw_image *src, const tw_image *dst, tw_morphology morphology,
-                   const tw_order_params *params, int32_t iterations)
+                   const tw_order_params *params, int32_t iterations, const tw_plan_options *options)
 {
-    const tw_order_params defaults = tw_order_defaults();
+    const manner how = {params ? *params : tw_order_defaults(), iterations, options};
     tw_image other = {0};
     tw_problem problem;
     TWI_TRY(twi_context_check(context));
@@ -279,16 +285,14 @@ tw_status tw_morph(tw_context *context, const tw_image *src, const tw_image *dst
         return twi_fail(TW_ERROR_ARGUMENT, "morphology %d is unknown: use TW_ERODE to TW_BLACKHAT", (int)morphology);
     if (iterations < 1)
         return twi_fail(TW_ERROR_ARGUMENT, "%" PRId32 " iterations: use 1 or more", iterations);
-    if (!params)
-        params = &defaults;
-    TWI_TRY(tw_order_problem(TW_OP_MIN, src, dst, params, 0, &problem)); /* every argument, before any work */
+    TWI_TRY(tw_order_problem(TW_OP_MIN, src, dst, &how.params, 0, &problem)); /* every argument, before any work */
     if (src->memory == TW_HOST && (context->backend->id == TW_CUDA || context->other_count > 0)) {
-        const task t = {src, dst, morphology, params, iterations};
+        const task t = {src, dst, morphology, how};
         return morph_host(context, &t);
     }
     if (needs_other(morphology))
         TWI_TRY(create_like(context, src, src->memory == TW_DEVICE ? TW_MEMORY_DEVICE : TW_MEMORY_HOST, &other));
-    const tw_status status = morph(context, src, dst, morphology, params, iterations, &other);
+    const tw_status status = morph(context, src, dst, morphology, &how, &other);
     tw_image_free(context, &other);
     return status;
 }
