@@ -369,10 +369,11 @@ static int64_t choose_strip(const twi_conv_setup *setup)
 }
 
 /* Whether the source's rows are lines as they are, and it pays. Pairs of bytes are computed so fast that the copy in
-   the ring, whose lines do not fall into one set of the cache, is worth more. TWI_CONV_FIVE and TWI_CONV_SIDES need no
-   strips of their own at a row's ends, but a copy of these (copies_ends in conv_level.tmpl.h). */
+   the ring, whose lines do not fall into one set of the cache, is worth more. */
 static bool reads_in_place(const twi_conv_setup *setup)
 {
+    if (setup->copies_ends)
+        return false;
     switch (setup->separable ? setup->row.unit : setup->main.unit) {
     case TWI_CONV_FOLD:
     case TWI_CONV_NEAR:
@@ -386,6 +387,14 @@ static bool reads_in_place(const twi_conv_setup *setup)
     default:
         return false;
     }
+}
+
+/* Whether the kernel takes the lines of a row's ends from elsewhere than those between them. */
+static bool copies_ends(const twi_conv_setup *setup, twi_conv_level level)
+{
+    return setup->row.unit == TWI_CONV_SIDES || setup->main.unit == TWI_CONV_FIVE ||
+           (setup->main.unit == TWI_CONV_F32 && !setup->separable && setup->type == TW_F32 &&
+            setup->out_type == TW_F32 && level != TWI_CONV_C);
 }
 
 /* The columns that need no copy of their lines. They begin where vectors are aligned if the rows are. */
@@ -445,6 +454,7 @@ static tw_status prepare_setup(tw_plan *plan, twi_conv_level level, twi_conv_set
         return twi_fail(TW_ERROR_LIMIT, "rows of %" PRId64 " pixels cannot be counted", problem->width);
     setup->stream = twi_output_streams(problem, setup->elements);
     setup->strip = choose_strip(setup);
+    setup->copies_ends = copies_ends(setup, level);
     find_inner(setup);
     if (!plan_worker(setup) || !twi_add_area(&total, setup->beside, (int64_t)sizeof *setup->halo, &halo_at) ||
         !twi_add_area(&total, setup->strip + setup->beside, size, &outside_at) ||

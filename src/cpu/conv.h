@@ -115,6 +115,7 @@ typedef struct twi_conv_setup {
     int64_t channels;
     int64_t anchor_y;
     int border;
+    bool copies_ends; /* instead: no strips of their own at a row's ends, but a copy of these, if that pays */
     bool stream;      /* the output is larger than the cache: store past it */
     int64_t strip;    /* columns computed together, in elements */
     int64_t quartets; /* the ring's groups of TWI_CONV_BAND rows */

@@ -17,10 +17,11 @@
 /* Four output rows, what they are made of, and the chunk of them that is being computed. */
 typedef struct band {
     const void **lines;               /* rows of the source in place, or of the ring: */
-    const void **inner;               /* the same, or TWI_CONV_FIVE: rows of the source, if `lines` are their ends */
+    const void **inner;               /* the same, or rows of the source, if `lines` are copies of their ends */
     char *newest[TWI_CONV_BAND];      /* the last of those, which */
     const void *rows[TWI_CONV_BAND];  /* a row pass makes of these, from where the first window begins */
     const void *ends[TWI_CONV_BAND];  /* the same, or TWI_CONV_SIDES: copies of a row's first tile, and of those */
+    int64_t starts_at;                /* before here, whose windows may reach over its start */
     int64_t ends_at;                  /* from here on, whose windows may reach over its end */
     const char *ahead[TWI_CONV_BAND]; /* rows of the source that the next band needs first, from element 0 on */
     int64_t x;
@@ -29,16 +30,21 @@ typedef struct band {
     bool stream;
 } band;
 
+INLINE bool is_inner(const band *b, int64_t x)
+{
+    return x >= b->starts_at && x < b->ends_at;
+}
+
 /* What a row pass reads for elements x and those behind it that are like it: first, inner or last. */
 INLINE const void *const *rows_at(const band *b, int64_t x)
 {
-    return x > 0 && x < b->ends_at ? b->rows : b->ends;
+    return is_inner(b, x) ? b->rows : b->ends;
 }
 
 /* The lines for elements x and those behind it that are like it: first, inner or last. */
 INLINE const void *const *lines_at(const band *b, int64_t x)
 {
-    return x > 0 && x < b->ends_at ? b->inner : b->lines;
+    return is_inner(b, x) ? b->inner : b->lines;
 }
 
 /* Rows that the next band needs, on their way into the L2 cache: `bytes` of each, from element i of the chunk on. */
@@ -252,6 +258,12 @@ static void make_lines(const strip *s, int64_t quartet, int64_t x, const char *c
     }
 }
 
+/* Where the tiles end whose windows may reach over the strip's start. */
+static int64_t starts_at(const strip *s)
+{
+    return twi_max_i64(TWI_CONV_TILE, twi_round_up(s->setup->before, TWI_CONV_TILE));
+}
+
 /* Where the tiles begin whose windows may reach over the strip's end. */
 static int64_t ends_at(const strip *s)
 {
@@ -270,15 +282,15 @@ static bool collides(const strip *s)
     return ((uintptr_t)src->pitch | (uintptr_t)dst->pitch) % quarter == 0 && apart > 0 && apart < 3 * TWI_CONV_TILE;
 }
 
-/* Whether a row is read where it is, but for its first tile and those at its end: of TWI_CONV_FIVE one that is long. */
+/* Whether a row is read where it is, but for its first tiles and its last: of TWI_CONV_FIVE one that is long. */
 static bool copies_ends(const strip *s)
 {
-    return s->setup->row.unit == TWI_CONV_SIDES ||
-           (s->setup->main.unit == TWI_CONV_FIVE && ends_at(s) > 2 * TWI_CONV_CHUNK && !collides(s));
+    return s->setup->copies_ends &&
+           (s->setup->main.unit != TWI_CONV_FIVE || (ends_at(s) > 2 * TWI_CONV_CHUNK && !collides(s)));
 }
 
 /* Brings the next four rows into lines: what lies beside the image by way of a copy, the rest from the source. Or of
-   each row the first tile and those at its end alone. */
+   each row the first tiles and the last alone. */
 static void copy_quartet(const strip *s, int64_t quartet)
 {
     const twi_conv_setup *setup = s->setup;
@@ -290,7 +302,7 @@ static void copy_quartet(const strip *s, int64_t quartet)
     const int64_t left = twi_max_i64(0, -start);
     const int64_t right = twi_max_i64(0, end - setup->elements);
     const int64_t inner = end - start - left - right;
-    const int64_t head = whole ? inner : twi_min_i64(inner, TWI_CONV_TILE + setup->beside - left);
+    const int64_t head = whole ? inner : twi_min_i64(inner, starts_at(s) + setup->beside - left);
     const int64_t tail = whole ? 0 : twi_min_i64(inner, left + inner - ends_at(s));
     char *edge = s->scratch + setup->edge_at;
     const char *rows[TWI_CONV_BAND];
@@ -381,8 +393,8 @@ static void finish_band(const strip *s, band *b, int64_t y, int64_t rows)
     char *stage = s->scratch + setup->stage_at;
     band_function *compute = find_band(setup);
     const bool row_in_loop = compute && setup->fixed; /* conv_fixed.tmpl.h and conv_sides.tmpl.h have the row pass */
-    const bool looks_ahead = row_in_loop || setup->main.unit == TWI_CONV_FIVE; /* in its loop */
-    const bool at_once = looks_ahead && takes_vectors(s, y, rows) && s->n % TWI_CONV_TILE == 0;
+    const bool one_loop = compute && (row_in_loop || !setup->separable); /* it looks ahead, too */
+    const bool at_once = one_loop && takes_vectors(s, y, rows) && s->n % TWI_CONV_TILE == 0;
     const int64_t chunk = at_once ? s->n : TWI_CONV_CHUNK;
     for (b->x = 0; b->x < s->n; b->x += chunk) {
         b->n = twi_min_i64(chunk, s->n - b->x);
@@ -417,8 +429,10 @@ static void run_strip(const strip *s)
     const twi_conv_setup *setup = s->setup;
     const int64_t parts = TWI_CONV_BAND / twi_conv_layouts[setup->main.unit].rows;
     const int64_t lines = setup->quartets * parts;
-    band b = {.lines = (const void **)(void *)(s->scratch + setup->lines_at), .ends_at = ends_at(s)};
-    b.inner = setup->main.unit == TWI_CONV_FIVE && copies_ends(s) ? b.lines + lines : b.lines;
+    band b = {.lines = (const void **)(void *)(s->scratch + setup->lines_at)};
+    b.inner = !setup->separable && copies_ends(s) ? b.lines + lines : b.lines;
+    b.starts_at = starts_at(s);
+    b.ends_at = ends_at(s);
     int64_t made = 0;
     for (int64_t y = s->job->first, first = 0; y < s->job->last; y += TWI_CONV_BAND, first++) {
         for (; made < first + setup->quartets; made++) {

@@ -6,7 +6,9 @@
  * PAIRED: a tap is two elements, put side by side in blocks of 16 bytes; the first of two vectors holds elements 0-7 of
  * each, then 8-15.
  *
- * FINISH(setup, to, x, sums, stream): stores the results of a row's tile at element x; there is band_NAME() then.
+ * FULL: masks have a tap for each weight.
+ *
+ * FINISH(setup, sums, results): the results of a row's tile; there is band_NAME() then.
  */
 #ifndef T
 #define T uint32_t
@@ -28,6 +30,43 @@ INLINE void JOIN(mac, NAME)(V *sums, V weight, const V *data)
         sums[c] = MAC(sums[c], weight, data[c]);
 }
 
+#ifdef FULL
+/* A line's taps, for `rows` of the band; the next line's weights. */
+INLINE const W *JOIN(add_line, NAME)(const twi_conv_pass *pass, const void *line, int64_t x, uint32_t rows,
+                                     const W *weight, V sums[][COLUMNS])
+{
+    const int64_t step = pass->taps[1].offset;
+    const T *at = (const T *)line + x;
+    for (int64_t i = 0; i < pass->width; i++, at += step, weight += TWI_CONV_BAND) {
+        V data[COLUMNS];
+        UNROLL
+        for (int c = 0; c < COLUMNS; c++)
+            data[c] = LOAD((const char *)at + c * VEC);
+        UNROLL
+        for (int r = 0; r < TWI_CONV_BAND; r++)
+            if (rows >> r & 1)
+                JOIN(mac, NAME)(sums[r], SPLAT(weight[r]), data);
+    }
+    return weight;
+}
+
+/* A mask of three rows and two columns or more: the rows of the band that a line belongs to are constants, so that
+   nothing branches on them. */
+INLINE void JOIN(add_lines, NAME)(const twi_conv_pass *pass, const void *const *lines, int64_t x, V sums[][COLUMNS])
+{
+    const void *const *below = lines + pass->height;
+    const W *weight = pass->weights;
+    weight = JOIN(add_line, NAME)(pass, lines[0], x, 1, weight, sums);
+    weight = JOIN(add_line, NAME)(pass, lines[1], x, 3, weight, sums);
+    weight = JOIN(add_line, NAME)(pass, lines[2], x, 7, weight, sums);
+    for (lines += 3; lines < below; lines++)
+        weight = JOIN(add_line, NAME)(pass, *lines, x, 15, weight, sums);
+    weight = JOIN(add_line, NAME)(pass, below[0], x, 14, weight, sums);
+    weight = JOIN(add_line, NAME)(pass, below[1], x, 12, weight, sums);
+    JOIN(add_line, NAME)(pass, below[2], x, 8, weight, sums);
+}
+#endif
+
 /* A tile: some vectors of each row of the band, in registers until all taps are added. */
 INLINE void JOIN(sum_tile, NAME)(const twi_conv_pass *pass, const void *const *lines, int64_t x, V sums[][COLUMNS])
 {
@@ -38,6 +77,12 @@ INLINE void JOIN(sum_tile, NAME)(const twi_conv_pass *pass, const void *const *l
         for (int c = 0; c < COLUMNS; c++)
             sums[r][c] = START(pass->start);
     }
+#ifdef FULL
+    if (pass->height >= 3 && pass->width > 1) {
+        JOIN(add_lines, NAME)(pass, lines, x, sums);
+        return;
+    }
+#endif
     for (int64_t t = 0; t < pass->count; t++, weight += TWI_CONV_BAND) {
         const twi_conv_tap tap = pass->taps[t];
         const char *line = (const char *)((const T *)lines[tap.line] + x + tap.offset);
@@ -80,18 +125,32 @@ static void JOIN(sum, NAME)(const twi_conv_pass *pass, const void *const *lines,
 }
 
 #ifdef FINISH
+/* The results of a tile leave when the next one's lines have been loaded, like those of conv_five.tmpl.h. */
+INLINE void JOIN(leave, NAME)(const band *b, int64_t i, vec results[][COLUMNS])
+{
+    UNROLL
+    for (int r = 0; r < TWI_CONV_BAND && i >= 0; r++) {
+        UNROLL
+        for (int c = 0; c < COLUMNS; c++)
+            v_put(b->to[r] + i * (int64_t)sizeof(S) + c * VEC, results[r][c], b->stream);
+    }
+}
+
 /* The results of a band, without storing sums. */
 static void JOIN(band, NAME)(const twi_conv_setup *setup, const band *b)
 {
     const int64_t tile = COLUMNS * (int64_t)(sizeof(V) / sizeof(S));
+    vec results[TWI_CONV_BAND][COLUMNS] = {0};
     for (int64_t i = 0; i < b->n; i += tile) {
         V sums[TWI_CONV_BAND][COLUMNS];
         look_ahead(b, i, sizeof(T), COLUMNS * VEC);
-        JOIN(sum_tile, NAME)(&setup->main, b->lines, b->x + i, sums);
+        JOIN(sum_tile, NAME)(&setup->main, lines_at(b, b->x + i), b->x + i, sums);
+        JOIN(leave, NAME)(b, i - tile, results);
         UNROLL
         for (int r = 0; r < TWI_CONV_BAND; r++)
-            FINISH(setup, b->to[r], i, sums[r], b->stream);
+            FINISH(setup, sums[r], results[r]);
     }
+    JOIN(leave, NAME)(b, (b->n - 1) / tile * tile, results);
 }
 #endif
 
@@ -106,4 +165,5 @@ static void JOIN(band, NAME)(const twi_conv_setup *setup, const band *b)
 #undef START
 #undef MAC
 #undef PAIRED
+#undef FULL
 #undef FINISH

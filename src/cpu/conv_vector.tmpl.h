@@ -4,9 +4,13 @@
 #if defined(__AVX512BW__)
 enum { COLUMNS = 4 };
 typedef __m512d vec_double;
+typedef __m512_u loose_float; /* at any address */
+typedef __m512d_u loose_double;
 #else
 enum { COLUMNS = 2 };
 typedef __m256d vec_double;
+typedef __m256_u loose_float;
+typedef __m256d_u loose_double;
 #endif
 
 /* Sums of 4 products of u8 and i8, or of 2 of i16, in lanes of 32 bits. */
@@ -28,7 +32,7 @@ INLINE vec mac_words_vector(vec sum, vec weight, vec data)
 #endif
 }
 
-INLINE void finish_f32(const twi_conv_setup *setup, char *to, int64_t x, const vec_float *sums, bool stream)
+INLINE void finish_f32(const twi_conv_setup *setup, const vec_float *sums, vec *results)
 {
     const twi_conv_scale *scale = &setup->scale;
     const float divisor = (float)scale->float_divisor;
@@ -37,7 +41,7 @@ INLINE void finish_f32(const twi_conv_setup *setup, char *to, int64_t x, const v
     for (int c = 0; c < COLUMNS; c++) {
         const vec_float quotient = scale->inverts ? OP(mul_ps)(sums[c], OP(set1_ps)(1.0f / divisor))
                                                   : OP(div_ps)(sums[c], OP(set1_ps)(divisor));
-        v_put((float *)(void *)to + x + c * LANES, v_canonical_f32(OP(add_ps)(quotient, offset)), stream);
+        results[c] = v_canonical_f32(OP(add_ps)(quotient, offset));
     }
 }
 
@@ -61,12 +65,14 @@ INLINE void finish_f32(const twi_conv_setup *setup, char *to, int64_t x, const v
 #define MAC(sum, weight, data) OP(add_epi32)(sum, OP(mullo_epi32)(data, weight))
 #include "cpu/conv_sum_vector.tmpl.h"
 
+/* Loads of floats are volatile: else GCC loads again for each product, and most of these loads cross a line. */
+#define FULL
 #define NAME f32
 #define T float
 #define S float
 #define W float
 #define V vec_float
-#define LOAD(p) OP(loadu_ps)((const float *)(const void *)(p))
+#define LOAD(p) (*(const volatile loose_float *)(const void *)(p))
 #define STORE(p, v) OP(storeu_ps)((float *)(void *)(p), v)
 #define SPLAT(w) OP(set1_ps)(w)
 #define START(value) OP(set1_ps)((float)(value))
@@ -74,12 +80,13 @@ INLINE void finish_f32(const twi_conv_setup *setup, char *to, int64_t x, const v
 #define FINISH finish_f32
 #include "cpu/conv_sum_vector.tmpl.h"
 
+#define FULL
 #define NAME f64
 #define T double
 #define S double
 #define W double
 #define V vec_double
-#define LOAD(p) OP(loadu_pd)((const double *)(const void *)(p))
+#define LOAD(p) (*(const volatile loose_double *)(const void *)(p))
 #define STORE(p, v) OP(storeu_pd)((double *)(void *)(p), v)
 #define SPLAT(w) OP(set1_pd)(w)
 #define START(value) OP(set1_pd)((double)(value))
