@@ -345,25 +345,44 @@ static void five_by_five_is_right_at_all_ends(void **state)
         }
 }
 
+static void check_mask(tw_type type, int width, int channels, tw_correlate_params correlate)
+{
+    picture src = make_picture(width, 9, channels, type, 8);
+    picture dst = make_picture(width, 9, channels, type, 4);
+    picture expected = make_picture(width, 9, channels, type, 0);
+    tw_problem problem;
+    correlate.border.mode = (tw_border_mode)(width % TW_BORDER_IGNORE);
+    correlate.divisor = 99;
+    fill_random(&src.image, (unsigned)width);
+    assert_ok(tw_correlate_problem(&src.image, &dst.image, &correlate, &problem));
+    expect_reference(&src, &dst, &expected, &problem);
+    free_picture(&src);
+    free_picture(&dst);
+    free_picture(&expected);
+}
+
 /* The same of masks, whose rows are read in place when they are longer. */
 static void five_by_five_masks_are_right_at_all_ends(void **state)
 {
     static const int32_t mask[25] = {3, -1, 4, 1, -5, 9, 2, -6, 5, 3, 5, 8, 40, 7, 9, -3, 2, 3, 8, -4, 6, 2, -6, 4, 3};
-    tw_correlate_params correlate = {.window = tw_window_centred(5, 5), .mask = {.integers = mask}, .divisor = 99};
     (void)state;
-    for (int width = 19 * 64 - 6; width <= 20 * 64 + 6; width += width % 64 == 6 ? 52 : 1) {
-        picture src = make_picture(width, 9, 1, TW_U8, 8);
-        picture dst = make_picture(width, 9, 1, TW_U8, 4);
-        picture expected = make_picture(width, 9, 1, TW_U8, 0);
-        tw_problem problem;
-        correlate.border.mode = (tw_border_mode)(width % TW_BORDER_IGNORE);
-        fill_random(&src.image, (unsigned)width);
-        assert_ok(tw_correlate_problem(&src.image, &dst.image, &correlate, &problem));
-        expect_reference(&src, &dst, &expected, &problem);
-        free_picture(&src);
-        free_picture(&dst);
-        free_picture(&expected);
-    }
+    for (int width = 19 * 64 - 6; width <= 20 * 64 + 6; width += width % 64 == 6 ? 52 : 1)
+        check_mask(TW_U8, width, 1,
+                   (tw_correlate_params){.window = tw_window_centred(5, 5), .mask = {.integers = mask}});
+}
+
+/* The same of floats, in rows of any length, where a window may reach over the start of more than one tile. */
+static void masks_of_floats_are_right_at_all_ends(void **state)
+{
+    static const tw_window shapes[] = {{5, 5, 2, 2}, {35, 3, 17, 1}, {35, 3, 34, 0}, {2, 4, 0, 3}};
+    double mask[105];
+    (void)state;
+    for (int i = 0; i < 105; i++)
+        mask[i] = (i * 37 % 101 - 30) / 8.0;
+    for (size_t k = 0; k < sizeof shapes / sizeof shapes[0]; k++)
+        for (int width = 57; width <= 330; width += 13)
+            check_mask(TW_F32, width, width % 4 + 1,
+                       (tw_correlate_params){.window = shapes[k], .mask = {.floats = mask}});
 }
 
 /* From 8 MiB on results go past the cache, in runs of aligned bytes, or by way of a copy where rows are not aligned. */
@@ -407,11 +426,17 @@ static void large_results_are_those_of_plain_code(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_constant_image_stays_constant),   cmocka_unit_test(an_impulse_gives_the_window),
-        cmocka_unit_test(place_and_threads_change_nothing),  cmocka_unit_test(wrap_keeps_the_sum),
-        cmocka_unit_test(wrap_commutes_with_a_shift),        cmocka_unit_test(a_column_is_a_row_turned),
-        cmocka_unit_test(what_kernels_single_out_is_right),  cmocka_unit_test(large_results_are_those_of_plain_code),
-        cmocka_unit_test(five_by_five_is_right_at_all_ends), cmocka_unit_test(five_by_five_masks_are_right_at_all_ends),
+        cmocka_unit_test(a_constant_image_stays_constant),
+        cmocka_unit_test(an_impulse_gives_the_window),
+        cmocka_unit_test(place_and_threads_change_nothing),
+        cmocka_unit_test(wrap_keeps_the_sum),
+        cmocka_unit_test(wrap_commutes_with_a_shift),
+        cmocka_unit_test(a_column_is_a_row_turned),
+        cmocka_unit_test(what_kernels_single_out_is_right),
+        cmocka_unit_test(large_results_are_those_of_plain_code),
+        cmocka_unit_test(five_by_five_is_right_at_all_ends),
+        cmocka_unit_test(five_by_five_masks_are_right_at_all_ends),
+        cmocka_unit_test(masks_of_floats_are_right_at_all_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
