@@ -198,7 +198,7 @@ class Tilewise:
         return self.rank(image, footprint, border, rank, anchor)
 
     def morph(self, image, morphology, footprint, border, anchor=None, iterations=1):
-        return self.order("tw_morph", image, footprint, border, anchor, iterations,
+        return self.order("tw_morph", image, footprint, border, anchor, iterations, None,
                           before=(MORPHOLOGIES.index(morphology),))
 
     def turn(self, image, turn):
