@@ -263,4 +263,21 @@ TWI_DEVICE void sort_large(const twi_cuda_box &box, const tile &t, int total, I 
     __syncthreads();
 }
 
+/* ---- Tables ---------------------------------------------------------------------------------------------------- */
+
+/* A template of a type, and of a number of threads, if there is one. */
+#define TWI_PLACES_TYPES(kernel, ...)                                                                                  \
+    {                                                                                                                  \
+        (const void *)kernel<uint8_t, ##__VA_ARGS__>, (const void *)kernel<uint16_t, ##__VA_ARGS__>,                   \
+            (const void *)kernel<int16_t, ##__VA_ARGS__>, (const void *)kernel<int32_t, ##__VA_ARGS__>,                \
+            (const void *)kernel<float, ##__VA_ARGS__>, (const void *)kernel<double, ##__VA_ARGS__>,                   \
+    }
+
+#define TWI_PLACES_TABLE(kernel)                                                                                       \
+    {                                                                                                                  \
+        {64, TWI_PLACES_TYPES(kernel, 64)}, {128, TWI_PLACES_TYPES(kernel, 128)},                                      \
+            {256, TWI_PLACES_TYPES(kernel, 256)}, {512, TWI_PLACES_TYPES(kernel, 512)},                                \
+            {1024, TWI_PLACES_TYPES(kernel, 1024)},                                                                    \
+    }
+
 #endif

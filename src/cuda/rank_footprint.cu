@@ -285,22 +285,7 @@ static __global__ void __launch_bounds__(LARGE_THREADS)
     }
 }
 
-#define KERNELS(threads)                                                                                               \
-    {                                                                                                                  \
-        threads,                                                                                                       \
-        {                                                                                                              \
-            (const void *)rank_footprint<uint8_t, threads>, (const void *)rank_footprint<uint16_t, threads>,           \
-                (const void *)rank_footprint<int16_t, threads>, (const void *)rank_footprint<int32_t, threads>,        \
-                (const void *)rank_footprint<float, threads>, (const void *)rank_footprint<double, threads>,           \
-        }                                                                                                              \
-    }
+extern "C" const twi_cuda_places_kernel twi_cuda_rank_footprint[TWI_CUDA_PLACES_SIZES] =
+    TWI_PLACES_TABLE(rank_footprint);
 
-extern "C" const twi_cuda_places_kernel twi_cuda_rank_footprint[TWI_CUDA_PLACES_SIZES] = {
-    KERNELS(64), KERNELS(128), KERNELS(256), KERNELS(512), KERNELS(1024),
-};
-
-extern "C" const void *const twi_cuda_rank_footprint_large[TWI_CUDA_TYPES] = {
-    (const void *)rank_footprint_large<uint8_t>, (const void *)rank_footprint_large<uint16_t>,
-    (const void *)rank_footprint_large<int16_t>, (const void *)rank_footprint_large<int32_t>,
-    (const void *)rank_footprint_large<float>,   (const void *)rank_footprint_large<double>,
-};
+extern "C" const void *const twi_cuda_rank_footprint_large[TWI_CUDA_TYPES] = TWI_PLACES_TYPES(rank_footprint_large);

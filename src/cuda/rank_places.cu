@@ -231,22 +231,6 @@ static __global__ void __launch_bounds__(LARGE_THREADS) rank_places_large(const 
     }
 }
 
-#define KERNELS(threads)                                                                                               \
-    {                                                                                                                  \
-        threads,                                                                                                       \
-        {                                                                                                              \
-            (const void *)rank_places<uint8_t, threads>, (const void *)rank_places<uint16_t, threads>,                 \
-                (const void *)rank_places<int16_t, threads>, (const void *)rank_places<int32_t, threads>,              \
-                (const void *)rank_places<float, threads>, (const void *)rank_places<double, threads>,                 \
-        }                                                                                                              \
-    }
+extern "C" const twi_cuda_places_kernel twi_cuda_rank_places[TWI_CUDA_PLACES_SIZES] = TWI_PLACES_TABLE(rank_places);
 
-extern "C" const twi_cuda_places_kernel twi_cuda_rank_places[TWI_CUDA_PLACES_SIZES] = {
-    KERNELS(64), KERNELS(128), KERNELS(256), KERNELS(512), KERNELS(1024),
-};
-
-extern "C" const void *const twi_cuda_rank_places_large[TWI_CUDA_TYPES] = {
-    (const void *)rank_places_large<uint8_t>, (const void *)rank_places_large<uint16_t>,
-    (const void *)rank_places_large<int16_t>, (const void *)rank_places_large<int32_t>,
-    (const void *)rank_places_large<float>,   (const void *)rank_places_large<double>,
-};
+extern "C" const void *const twi_cuda_rank_places_large[TWI_CUDA_TYPES] = TWI_PLACES_TYPES(rank_places_large);
