@@ -113,6 +113,7 @@ class Explained(CommandTest):
 
     def test_refusals(self):
         self.fails(2, ["explain", "box", "--variant", "tiled", "--block", "1024x1024"], "1024x1024", "1024 threads")
+        self.fails(2, ["explain", "transpose", "--variant", "shared", "--block", "16x16"], "16x16", "32x8 threads")
         self.fails(2, ["explain", "flip", "--axis", "both", "--variant", "shared"], "shared", "flip")
         self.fails(5, ["explain", "box", "--variant", "direct", "--window", "60001"], "smaller window")
 

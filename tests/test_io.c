@@ -91,7 +91,7 @@ static void a_page_that_is_not_there_is_wrong_usage(void **state)
     assert_io_refused(twi_io_read(pages, INT64_MAX, no_limit, &image), TWI_IO_USAGE, pages, "the file has 3");
     assert_io_refused(twi_io_read(pages, -1, no_limit, &image), TWI_IO_USAGE, pages, "page -1");
     const char *single = TW_TEST_DATA "/io/grey.jpg";
-    assert_io_refused(twi_io_read(single, 1, no_limit, &image), TWI_IO_USAGE, single, "JPEG file has page 0 alone");
+    assert_io_refused(twi_io_read(single, 1, no_limit, &image), TWI_IO_USAGE, single, "JPEG files have page 0 alone");
 }
 
 /* ---- Round trips -------------------------------------------------------------------------------- */

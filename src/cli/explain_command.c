@@ -415,6 +415,11 @@ static twi_exit explain(const twi_args *args, tw_problem *problem)
     const tw_status status = twi_explain(index, problem, args->block_width, args->block_height, args->flat, &e);
     if (status != TW_OK)
         return twi_complain_status(status);
+    if (args->block_width > 0 &&
+        (e.kernel.block_width != args->block_width || e.kernel.block_height != args->block_height))
+        return twi_complain(TWI_EXIT_USAGE, "--block %dx%d: blocks of variant %s have %dx%d threads, no others",
+                            (int)args->block_width, (int)args->block_height, info.name, (int)e.kernel.block_width,
+                            (int)e.kernel.block_height);
     if (args->svg)
         code = write_map(args->svg, &info, &e);
     if (code != TWI_EXIT_DONE || only_map)

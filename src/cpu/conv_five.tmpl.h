@@ -135,15 +135,6 @@ INLINE void five_pairs(const twi_conv_pass *pass, const void *const *lines, int6
     }
 }
 
-/* The results leave when the next ones' lines have been loaded: where dst and src are a multiple of 4 KiB apart, a load
-   just beside a store waits for it. */
-INLINE void five_leave(const band *b, int64_t i, const vec *bytes, bool stream)
-{
-    UNROLL
-    for (int r = 0; r < TWI_CONV_BAND && i >= 0; r++)
-        v_put(b->to[r] + i, bytes[r], stream);
-}
-
 INLINE void five_band(const twi_conv_setup *setup, const band *b, twi_conv_division division, bool stream)
 {
     const scaler by = make_scaler(setup);
@@ -154,7 +145,7 @@ INLINE void five_band(const twi_conv_setup *setup, const band *b, twi_conv_divis
         vec sums[TWI_CONV_BAND][PHASES], shorts[TWI_CONV_BAND][2];
         look_ahead(b, i, 1, VEC);
         five_fours(&setup->main, lines, b->x + i, sums);
-        five_leave(b, i - VEC, bytes, stream);
+        put_tile(b, i - VEC, bytes, 1, stream);
         if (division == TWI_CONV_SHORT)
             five_pairs(&setup->main, lines, b->x + i, sums, shorts);
         else
@@ -166,7 +157,7 @@ INLINE void five_band(const twi_conv_setup *setup, const band *b, twi_conv_divis
                                                        scale_short(shorts[r][1], &short_by, true), &short_by)
                                       : pack_bytes(sums[r], &by, division));
     }
-    five_leave(b, (b->n - 1) / VEC * VEC, bytes, stream);
+    put_tile(b, (b->n - 1) / VEC * VEC, bytes, 1, stream);
 }
 
 static void band_five(const twi_conv_setup *setup, const band *b)

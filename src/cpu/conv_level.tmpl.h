@@ -66,6 +66,19 @@ INLINE void put_result(const band *b, burst *out, int r, int64_t i, vec bytes, b
     v_store(stream ? out->rows[r] + i % BURST : b->to[r] + i, bytes);
 }
 
+/* The results of a tile, `columns` vectors of each row, to byte `at` of the chunk; below 0 there is none. Kernels call
+   it when the next tile's lines have been loaded: where dst and src are a multiple of 4 KiB apart, a load just beside a
+   store waits for it. */
+INLINE void put_tile(const band *b, int64_t at, const vec *results, int columns, bool stream)
+{
+    UNROLL
+    for (int r = 0; r < TWI_CONV_BAND && at >= 0; r++) {
+        UNROLL
+        for (int c = 0; c < columns; c++)
+            v_put(b->to[r] + at + c * VEC, results[r * columns + c], stream);
+    }
+}
+
 /* To the rows, as soon as there is enough of them: each row has that at another element, since it costs less than all
    at once. Element end - 1 was the last. */
 INLINE void leave(const band *b, const burst *out, int64_t end, bool stream)

@@ -125,17 +125,6 @@ static void JOIN(sum, NAME)(const twi_conv_pass *pass, const void *const *lines,
 }
 
 #ifdef FINISH
-/* The results of a tile leave when the next one's lines have been loaded, like those of conv_five.tmpl.h. */
-INLINE void JOIN(leave, NAME)(const band *b, int64_t i, vec results[][COLUMNS])
-{
-    UNROLL
-    for (int r = 0; r < TWI_CONV_BAND && i >= 0; r++) {
-        UNROLL
-        for (int c = 0; c < COLUMNS; c++)
-            v_put(b->to[r] + i * (int64_t)sizeof(S) + c * VEC, results[r][c], b->stream);
-    }
-}
-
 /* The results of a band, without storing sums. */
 static void JOIN(band, NAME)(const twi_conv_setup *setup, const band *b)
 {
@@ -145,12 +134,12 @@ static void JOIN(band, NAME)(const twi_conv_setup *setup, const band *b)
         V sums[TWI_CONV_BAND][COLUMNS];
         look_ahead(b, i, sizeof(T), COLUMNS * VEC);
         JOIN(sum_tile, NAME)(&setup->main, lines_at(b, b->x + i), b->x + i, sums);
-        JOIN(leave, NAME)(b, i - tile, results);
+        put_tile(b, (i - tile) * (int64_t)sizeof(S), results[0], COLUMNS, b->stream);
         UNROLL
         for (int r = 0; r < TWI_CONV_BAND; r++)
             FINISH(setup, sums[r], results[r]);
     }
-    JOIN(leave, NAME)(b, (b->n - 1) / tile * tile, results);
+    put_tile(b, (b->n - 1) / tile * tile * (int64_t)sizeof(S), results[0], COLUMNS, b->stream);
 }
 #endif
 

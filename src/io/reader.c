@@ -45,7 +45,7 @@ static twi_io_status open_source(twi_reader *reader)
         return twi_io_fail(TWI_IO_INPUT, source->name, "is none of the known kinds of image file: %s", known);
     }
     if (reader->page > 0 && !reader->format->pages)
-        return twi_io_fail(TWI_IO_USAGE, source->name, "page %lld: a %s file has page 0 alone", (long long)reader->page,
+        return twi_io_fail(TWI_IO_USAGE, source->name, "page %lld: %s files have page 0 alone", (long long)reader->page,
                            reader->format->title);
     return reader->format->open(reader);
 }
