@@ -211,10 +211,16 @@ static bool worker_bytes(twi_order_setup *setup)
         return twi_add_area(total, lines, TWI_ORDER_CHUNK + TWI_SLACK, &offset) &&
                twi_add_area(total, TWI_ORDER_ROOM, TWI_ORDER_PIECE + TWI_SLACK, &offset);
     case TWI_ORDER_SLIDE:
-        setup->pitch = row_pitch(setup->row, size);
+    case TWI_ORDER_GROUPS:
+        setup->pitch = row_pitch(setup->row + halo, size);
         setup->strip = twi_max_i64(TWI_ORDER_CHUNK / size, halo);
-        return twi_add_area(total, lines + 1, setup->pitch, &offset) &&
-               twi_add_area(total, setup->row + halo, size, &offset) &&
+        if (setup->method == TWI_ORDER_SLIDE)
+            return twi_add_area(total, lines + 1, setup->pitch, &offset) &&
+                   twi_add_area(total, 1, setup->pitch, &offset) &&
+                   twi_add_area(total, 2 * setup->strip + halo, size, &offset);
+        return twi_add_area(total, lines + TWI_ORDER_BAND - 1, setup->pitch, &offset) &&
+               twi_add_area(total, lines / TWI_ORDER_BAND, setup->pitch, &offset) &&
+               twi_add_area(total, TWI_ORDER_BAND, setup->pitch, &offset) &&
                twi_add_area(total, 2 * setup->strip + halo, size, &offset);
     case TWI_ORDER_FOOTPRINT:
         lines *= setup->levels;
@@ -279,6 +285,9 @@ static void set_window(const tw_problem *problem, twi_order_setup *setup)
     }
     setup->width = left + 1 + right;
     setup->height = up + 1 + down;
+    if (setup->method == TWI_ORDER_SLIDE && setup->height >= TWI_ORDER_GROUPS_LEAST &&
+        setup->height <= TWI_ORDER_GROUPS_MOST)
+        setup->method = TWI_ORDER_GROUPS;
     setup->anchor_y = up;
     setup->before = left * problem->channels;
     setup->after = right * problem->channels;

@@ -15,6 +15,7 @@
 typedef enum twi_order_method {
     TWI_ORDER_BANDS,      /* 3x3 and 5x5, min, max and median: eight rows at a time */
     TWI_ORDER_SLIDE,      /* min and max of a rectangle of any size */
+    TWI_ORDER_GROUPS,     /* the same of 10 to 64 rows: eight rows at a time */
     TWI_ORDER_FOOTPRINT,  /* min and max of a footprint: runs of positions */
     TWI_ORDER_THRESHOLDS, /* rank of a rectangle of bytes: how many lie above a threshold, for a tile at once */
     TWI_ORDER_NETWORK,    /* rank of a small rectangle: exchanges, for a tile at once */
@@ -29,7 +30,10 @@ enum {
     TWI_ORDER_LARGEST = 5,                                        /* */
     TWI_ORDER_BAND_ROWS = TWI_ORDER_BAND + TWI_ORDER_LARGEST - 1, /* source rows that they read at most */
     TWI_ORDER_ROOM = 24,                                          /* lines that their kernels keep */
-    TWI_ORDER_CHUNK = 4096,                                       /* bytes of a row that are computed together */
+    TWI_ORDER_GROUPS_LEAST = TWI_ORDER_BAND + 2,                  /* rows of the windows that groups suit */
+    TWI_ORDER_GROUPS_MOST = 64,                                   /* */
+    TWI_ORDER_COMMON = TWI_ORDER_GROUPS_MOST / TWI_ORDER_BAND + TWI_ORDER_BAND, /* lines that a band shares at most */
+    TWI_ORDER_CHUNK = 4096, /* bytes of a row that are computed together */
     TWI_ORDER_PIECE = 1024, /* bytes of a row of the bands of which such lines are kept */
     TWI_ORDER_VECTOR = 32   /* bytes of a vector of strips (order_strips.tmpl.h) */
 };

@@ -4,29 +4,34 @@
  * two of k, and one of any length is two that overlap: the time grows with the window's logarithm at most.
  */
 #define EXTREME(name) JOIN(JOIN(name, OP_NAME), NAME)
+#define KEYS_ARE_ELEMENTS (DIRECT && setup->type != TW_F32)
 
-static void EXTREME(pair)(K *to, const K *from, int64_t second, int64_t n)
+/* Both also in place: what is read lies ahead of what is written. Whole vectors: up to one more is read and written. */
+static void EXTREME(pair)(K *to, const K *from, int64_t second, int64_t n, bool stream)
 {
-    const K *const other = from + second;
-#pragma omp simd
-    for (int64_t x = 0; x < n; x++) /* also in place: what is read lies ahead of what is written */
-        to[x] = PICK(from[x], other[x]);
+    SIMD for (int64_t x = 0; x < n; x += STEP) PUT(to + x, VPICK(LOAD(from + x), LOAD(from + x + second)), stream);
 }
 
-static void EXTREME(four)(K *to, const K *from, int64_t second, int64_t third, int64_t fourth, int64_t n)
+static void EXTREME(four)(K *to, const K *from, int64_t second, int64_t third, int64_t fourth, int64_t n, bool stream)
 {
-    const K *const b = from + second;
-    const K *const c = from + third;
-    const K *const d = from + fourth;
-#pragma omp simd
-    for (int64_t x = 0; x < n; x++) {
-        const K low = PICK(from[x], b[x]);
-        const K high = PICK(c[x], d[x]);
-        to[x] = PICK(low, high);
+    SIMD for (int64_t x = 0; x < n; x += STEP)
+    {
+        const V low = VPICK(LOAD(from + x), LOAD(from + x + second));
+        const V high = VPICK(LOAD(from + x + third), LOAD(from + x + fourth));
+        PUT(to + x, VPICK(low, high), stream);
     }
 }
 
-/* ---- Rectangles --------------------------------------------------------------------------------- */
+/* best = PICK(best, a, b) */
+static void EXTREME(join)(K *restrict best, const K *a, const K *b, int64_t n)
+{
+    for (int64_t x = 0; x < n; x++) {
+        const K both = PICK(a[x], b[x]);
+        best[x] = PICK(best[x], both);
+    }
+}
+
+/* ---- Rectangles: along the rows ------------------------------------------------------------------ */
 
 #if defined(__AVX512BW__)
 enum { EXTREME(reach) = VEC / (12 * (int)sizeof(K)) }; /* the channels of which 12 positions lie within a vector */
@@ -57,7 +62,7 @@ static void EXTREME(sixteen)(K *to, const K *from, int64_t n, int64_t c)
 #endif
 
 /* The window's columns at n elements of a line; `work` has room for those and the window. */
-static K *EXTREME(across)(const K *line, K *work, int64_t n, int64_t width, int64_t c)
+static void EXTREME(across)(K *to, const K *line, K *work, int64_t n, int64_t width, int64_t c, bool stream)
 {
     const K *from = line;
     int64_t side = 1;
@@ -69,16 +74,40 @@ static K *EXTREME(across)(const K *line, K *work, int64_t n, int64_t width, int6
     }
 #endif
     for (; 4 * side < width; side *= 4) {
-        EXTREME(four)(work, from, side * c, 2 * side * c, 3 * side * c, n + (width - 4 * side) * c);
+        EXTREME(four)(work, from, side * c, 2 * side * c, 3 * side * c, n + (width - 4 * side) * c, false);
         from = work;
     }
     const int64_t last = width - side; /* where the last part starts, so that it ends with the window */
     if (width <= 2 * side)
-        EXTREME(pair)(work, from, last * c, n);
+        EXTREME(pair)(to, from, last * c, n, stream);
     else
-        EXTREME(four)(work, from, side * c, twi_min_i64(2 * side, last) * c, last * c, n);
-    return work;
+        EXTREME(four)(to, from, side * c, twi_min_i64(2 * side, last) * c, last * c, n, stream);
 }
+
+/* Row y of the result. Its columns' extremes are in `line`, behind the elements that windows read to the left. */
+static void EXTREME(finish_row)(const twi_order_setup *setup, const twi_job *job, int64_t y, K *line, K *work)
+{
+    const int64_t row = setup->row;
+    const K *middle = line + setup->before;
+    char *const to = (char *)job->dst.data + y * job->dst.pitch;
+    /* a column beside the row is one of the row's, or all of the border's key */
+    for (int64_t i = 0; i < setup->before + setup->after; i++) {
+        const int64_t from = setup->halo[i];
+        line[i < setup->before ? i : i + row] = from < 0 ? (K)setup->outside : middle[from];
+    }
+    for (int64_t x = 0; x < row; x += setup->strip) {
+        const int64_t n = twi_min_i64(setup->strip, row - x);
+        K *place = (K *)(void *)to + x;
+        if (KEYS_ARE_ELEMENTS && n % STEP == 0 && (uintptr_t)place % TWI_LINE == 0) {
+            EXTREME(across)(place, line + x, work, n, setup->width, setup->channels, setup->stream);
+        } else {
+            EXTREME(across)(work, line + x, work, n, setup->width, setup->channels, false);
+            JOIN(deliver, NAME)(setup, job, y, x, work, n);
+        }
+    }
+}
+
+/* ---- Rectangles: down the columns ---------------------------------------------------------------- */
 
 /* to = keys, prefix = PICK(prefix, keys), out = PICK(prefix, suffix). */
 static void EXTREME(advance)(const K *restrict keys, K *restrict prefix, const K *restrict suffix, K *restrict out,
@@ -116,7 +145,7 @@ static void EXTREME(run_slide)(const twi_order_setup *setup, const twi_job *job)
             for (int64_t i = y == job->first ? 0 : height - 1; i < height; i++)
                 JOIN(fetch, NAME)(setup, &job->src, next - (height - 1) + i, 0, row, ring + i * pitch);
             for (int64_t i = height - 2; i >= 0; i--)
-                EXTREME(pair)(ring + i * pitch, ring + i * pitch, pitch, row);
+                EXTREME(pair)(ring + i * pitch, ring + i * pitch, pitch, row, false);
             JOIN(fill, NAME)(prefix, (K)(LOSER), row);
             memcpy(middle, ring, (size_t)row * sizeof(K));
         } else {
@@ -127,28 +156,147 @@ static void EXTREME(run_slide)(const twi_order_setup *setup, const twi_job *job)
                 EXTREME(advance)(keys + x, prefix + x, keys + pitch + x, middle + x, n);
             }
         }
-        /* a column beside the row is one of the row's, or all of the border's key */
-        for (int64_t i = 0; i < setup->before + setup->after; i++) {
-            const int64_t from = setup->halo[i];
-            line[i < setup->before ? i : i + row] = from < 0 ? (K)setup->outside : middle[from];
+        EXTREME(finish_row)(setup, job, y, line, work);
+    }
+}
+
+/* The lines that a band of eight rows is made of, and those that it makes. */
+typedef struct EXTREME(lines) {
+    const K *old[TWI_ORDER_BAND];
+    const K *common[TWI_ORDER_COMMON];
+    const K *fresh[TWI_ORDER_BAND];
+    int64_t commons;
+    K *group;
+    K *out[TWI_ORDER_BAND];
+} EXTREME(lines);
+
+/* Elements first ... end - 1 of a band: out[i] is the extreme of old[i] and those behind it, of all common lines, and
+   of fresh[0] ... fresh[i]; `group` that of all fresh ones. */
+static void EXTREME(band)(const EXTREME(lines) * b, int64_t first, int64_t end)
+{
+    SIMD for (int64_t x = first; x < end; x += STEP)
+    {
+        V upper[TWI_ORDER_BAND];
+        V best = LOAD(b->common[0] + x);
+        for (int64_t i = 1; i < b->commons; i++)
+            best = VPICK(best, LOAD(b->common[i] + x));
+        for (int i = TWI_ORDER_BAND - 1; i >= 0; i--)
+            upper[i] = best = VPICK(best, LOAD(b->old[i] + x));
+        best = LOAD(b->fresh[0] + x);
+        STORE(b->out[0] + x, VPICK(upper[0], best));
+        for (int i = 1; i < TWI_ORDER_BAND; i++) {
+            best = VPICK(best, LOAD(b->fresh[i] + x));
+            STORE(b->out[i] + x, VPICK(upper[i], best));
         }
-        for (int64_t x = 0; x < row; x += setup->strip) {
-            const int64_t n = twi_min_i64(setup->strip, row - x);
-            JOIN(deliver, NAME)(setup, job, y, x, EXTREME(across)(line + x, work, n, setup->width, setup->channels), n);
+        STORE(b->group + x, best);
+    }
+}
+
+/* What a job of run_groups keeps. Its rows are counted from the first that a window reads. */
+typedef struct EXTREME(stack) {
+    const twi_order_setup *setup;
+    const twi_job *job;
+    int64_t kept;    /* rows in the ring */
+    int64_t groups;  /* of those that a band has in common */
+    int64_t singles; /* rows above these */
+    K *ring;
+    K *group; /* one more */
+    K *lines;
+} EXTREME(stack);
+
+/* Row r of the bordered image, which may be read in place: there or in the ring. */
+static const K *EXTREME(row_of)(const EXTREME(stack) * s, int64_t r, bool in_place)
+{
+    const tw_image *src = &s->job->src;
+    const int64_t y = twi_border_index(s->job->first - s->setup->anchor_y + r, src->height, s->setup->border);
+    if (in_place && y >= 0)
+        return (const K *)(const void *)((const char *)src->data + y * src->pitch);
+    return s->ring + r % s->kept * (s->setup->pitch / (int64_t)sizeof(K));
+}
+
+/* Elements x ... end - 1 of row r into the ring, unless they are read in place. */
+static void EXTREME(keep)(const EXTREME(stack) * s, int64_t r, int64_t x, int64_t end, bool in_place)
+{
+    const K *kept = EXTREME(row_of)(s, r, false);
+    if (x < end && kept == EXTREME(row_of)(s, r, in_place))
+        JOIN(fetch, NAME)(s->setup, &s->job->src, s->job->first - s->setup->anchor_y + r, x, end - x, (K *)kept + x);
+}
+
+/* Elements first ... end - 1 of the columns of the band at row `at` of the job, of whose rows `valid` are wanted. */
+static void EXTREME(run_band)(const EXTREME(stack) * s, int64_t at, int64_t valid, int64_t first, int64_t end,
+                              bool in_place)
+{
+    const twi_order_setup *setup = s->setup;
+    const tw_image *src = &s->job->src;
+    const int64_t pitch = setup->pitch / (int64_t)sizeof(K);
+    const int64_t piece = TWI_ORDER_PIECE / (int64_t)sizeof(K);
+    const int64_t size = (int64_t)tw_type_size(setup->type);
+    const int64_t next = at + setup->height - 1;
+    const int64_t band = at / TWI_ORDER_BAND;
+    EXTREME(lines) lines = {.commons = s->singles + s->groups, .group = s->group + band % (s->groups + 1) * pitch};
+    for (int64_t i = 0; i < TWI_ORDER_BAND; i++) {
+        lines.old[i] = EXTREME(row_of)(s, at + i, in_place);
+        lines.fresh[i] = EXTREME(row_of)(s, next + twi_min_i64(i, valid - 1), in_place);
+        lines.out[i] = s->lines + i * pitch + setup->before;
+    }
+    for (int64_t i = 0; i < s->singles; i++)
+        lines.common[i] = EXTREME(row_of)(s, at + TWI_ORDER_BAND + i, in_place);
+    for (int64_t k = 0; k < s->groups; k++)
+        lines.common[s->singles + k] = s->group + (band + 1 + k) % (s->groups + 1) * pitch;
+    for (int64_t x = first; x < end; x += piece) {
+        const int64_t till = twi_min_i64(x + piece, end);
+        for (int64_t i = 0; i < valid; i++) {
+            const int64_t ahead = s->job->first - setup->anchor_y + next + i + TWI_ORDER_BAND;
+            if (ahead >= 0 && ahead < src->height)
+                bring_near((const char *)src->data + ahead * src->pitch + x * size, (till - x) * size);
+            EXTREME(keep)(s, next + i, x, till, in_place);
         }
+        EXTREME(band)(&lines, x, till);
+    }
+}
+
+/*
+ * Down the columns for windows of some height, a band of eight rows at a time, so that a line is loaded once for all
+ * eight. Row i's window begins at the i-th of eight `old` rows and ends at the i-th of eight `fresh` ones. What lies
+ * between is common to the band: the extremes of earlier bands' fresh rows, a line for eight, and the few rows above
+ * those. Whole vectors are read in place where keys are elements.
+ */
+static void EXTREME(run_groups)(const twi_order_setup *setup, const twi_job *job)
+{
+    const int64_t row = setup->row;
+    const int64_t pitch = setup->pitch / (int64_t)sizeof(K);
+    const int64_t shared = setup->height - 1 - TWI_ORDER_BAND;
+    const int64_t whole = KEYS_ARE_ELEMENTS ? row / STEP * STEP : 0;
+    char *place = order_scratch(setup, job);
+    EXTREME(stack)
+    s = {.setup = setup,
+         .job = job,
+         .kept = setup->height + TWI_ORDER_BAND - 1,
+         .groups = shared / TWI_ORDER_BAND,
+         .singles = shared % TWI_ORDER_BAND};
+    s.ring = take(&place, s.kept * setup->pitch);
+    s.group = take(&place, (s.groups + 1) * setup->pitch);
+    s.lines = take(&place, TWI_ORDER_BAND * setup->pitch);
+    K *work = take(&place, 0);
+    for (int64_t r = 0; r < setup->height - 1; r++)
+        EXTREME(keep)(&s, r, 0, row, false);
+    for (int64_t k = 0; k < s.groups; k++) { /* as earlier bands would have left them */
+        const K *from = s.ring + (TWI_ORDER_BAND + s.singles + k * TWI_ORDER_BAND) * pitch;
+        K *to = s.group + (k + 1) * pitch;
+        EXTREME(pair)(to, from, pitch, row, false);
+        for (int64_t i = 2; i < TWI_ORDER_BAND; i += 2)
+            EXTREME(join)(to, from + i * pitch, from + (i + 1) * pitch, row);
+    }
+    for (int64_t y = job->first; y < job->last; y += TWI_ORDER_BAND) {
+        const int64_t valid = twi_min_i64(TWI_ORDER_BAND, job->last - y);
+        EXTREME(run_band)(&s, y - job->first, valid, 0, whole, true);
+        EXTREME(run_band)(&s, y - job->first, valid, whole, row, false);
+        for (int64_t i = 0; i < valid; i++)
+            EXTREME(finish_row)(setup, job, y + i, s.lines + i * pitch, work);
     }
 }
 
 /* ---- Footprints --------------------------------------------------------------------------------- */
-
-/* best = PICK(best, a, b) */
-static void EXTREME(join)(K *restrict best, const K *a, const K *b, int64_t n)
-{
-    for (int64_t x = 0; x < n; x++) {
-        const K both = PICK(a[x], b[x]);
-        best[x] = PICK(best[x], both);
-    }
-}
 
 /* In strips. Of every source row those of 1, 2, 4 ... positions are kept as long as a window may need them: a run of
    the footprint is two of them, one at its start and one at its end. */
@@ -168,7 +316,7 @@ static void EXTREME(run_footprint)(const twi_order_setup *setup, const twi_job *
             JOIN(fetch, NAME)
             (setup, &job->src, job->first - setup->anchor_y + t, first - setup->before, n + halo, lines);
             for (int64_t k = 1; k < setup->levels; k++)
-                EXTREME(pair)(lines + k * pitch, lines + (k - 1) * pitch, c << (k - 1), n + halo - (c << k) + c);
+                EXTREME(pair)(lines + k * pitch, lines + (k - 1) * pitch, c << (k - 1), n + halo - (c << k) + c, false);
             if (t < height - 1)
                 continue;
             for (int64_t i = 0; i < setup->run_count; i++) {
@@ -176,7 +324,7 @@ static void EXTREME(run_footprint)(const twi_order_setup *setup, const twi_job *
                 const K *from = kept + ((t + 1 + run.row) % height * setup->levels + run.level) * pitch;
                 const int64_t last = run.last - (c << run.level);
                 if (i == 0)
-                    EXTREME(pair)(best, from + run.first, last - run.first, n);
+                    EXTREME(pair)(best, from + run.first, last - run.first, n, false);
                 else
                     EXTREME(join)(best, from + run.first, from + last, n);
             }
@@ -184,4 +332,5 @@ static void EXTREME(run_footprint)(const twi_order_setup *setup, const twi_job *
         }
     }
 }
+#undef KEYS_ARE_ELEMENTS
 #undef EXTREME

@@ -37,6 +37,8 @@ static void JOIN(run_kind, NAME)(const twi_order_setup *setup, const twi_job *jo
         JOIN(run_strips, NAME)(setup, job, JOIN(compute_network, NAME));
     else if (setup->method == TWI_ORDER_SLIDE)
         (op == TW_OP_MAX ? JOIN(JOIN(run_slide, max), NAME) : JOIN(JOIN(run_slide, min), NAME))(setup, job);
+    else if (setup->method == TWI_ORDER_GROUPS)
+        (op == TW_OP_MAX ? JOIN(JOIN(run_groups, max), NAME) : JOIN(JOIN(run_groups, min), NAME))(setup, job);
     else
         (op == TW_OP_MAX ? JOIN(JOIN(run_footprint, max), NAME) : JOIN(JOIN(run_footprint, min), NAME))(setup, job);
 }
