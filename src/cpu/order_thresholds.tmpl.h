@@ -49,25 +49,29 @@ static void count_first(const tile_u8 *tile, bytes first, counts *columns)
     }
 }
 
-/* From the row before to row y. The row before the first holds nothing above any threshold. */
-static void count_next(const tile_u8 *tile, bytes first, int64_t y, counts *columns)
+/* What raises a row: its thresholds, its columns and the source's lines that enter them and leave them. The line before
+   the first row holds nothing above any threshold. */
+typedef struct threshold_row {
+    bytes first;
+    const bytes *enter;
+    const bytes *leave;
+    counts *columns;
+} threshold_row;
+
+/* Column x, from the row before to this one. */
+INLINE counts *next_column(const threshold_row *row, int64_t x)
 {
-    const int64_t length = tile->length * PARTS;
-    const bytes *leave = (const bytes *)(const void *)tile->source + y * length;
-    const bytes *enter = leave + tile->setup->height * length;
-    for (int64_t x = 0; x < length; x++) {
-        const bytes in = enter[x];
-        const bytes out = leave[x];
-        counts *count = columns + x * BATCH;
-        for (int k = 0; k < BATCH; k++)
-            count[k] += (counts)(out > first + (int8_t)k) - (counts)(in > first + (int8_t)k);
-    }
+    const bytes in = row->enter[x];
+    const bytes out = row->leave[x];
+    counts *count = row->columns + x * BATCH;
+    for (int k = 0; k < BATCH; k++)
+        count[k] += (counts)(out > row->first + (int8_t)k) - (counts)(in > row->first + (int8_t)k);
+    return count;
 }
 
 /* Along a row: windows of at most 255 positions. Sums are lowered by 128. */
-static beyond raise_narrow(const tile_u8 *tile, const counts *columns, counts *result, beyond found)
+static beyond raise_narrow(const twi_order_setup *setup, threshold_row row, counts *result, beyond found)
 {
-    const twi_order_setup *setup = tile->setup;
     const int64_t strip = setup->strip * PARTS;
     const int64_t step = setup->channels * PARTS;
     const int64_t behind = (setup->width - 1) * step;
@@ -77,12 +81,14 @@ static beyond raise_narrow(const tile_u8 *tile, const counts *columns, counts *r
         counts sum[BATCH];
         for (int k = 0; k < BATCH; k++)
             sum[k] = (counts){0} + 128;
-        for (int64_t x = channel; x < channel + behind; x += step)
+        for (int64_t x = channel; x < channel + behind; x += step) {
+            const counts *enter = next_column(&row, x);
             for (int k = 0; k < BATCH; k++)
-                sum[k] += columns[x * BATCH + k];
+                sum[k] += enter[k];
+        }
         for (int64_t x = channel; x < strip; x += step) {
-            const counts *leave = columns + x * BATCH;
-            const counts *enter = leave + behind * BATCH;
+            const counts *enter = next_column(&row, x + behind);
+            const counts *leave = row.columns + x * BATCH;
             counts value = result[x];
             for (int k = 0; k < BATCH; k++) {
                 sum[k] += enter[k];
@@ -99,9 +105,8 @@ static beyond raise_narrow(const tile_u8 *tile, const counts *columns, counts *r
 }
 
 /* The same for up to 65535 positions: sums of the even and of the odd bytes. */
-static beyond raise_wide(const tile_u8 *tile, const counts *columns, counts *result, beyond found)
+static beyond raise_wide(const twi_order_setup *setup, threshold_row row, counts *result, beyond found)
 {
-    const twi_order_setup *setup = tile->setup;
     const int64_t strip = setup->strip * PARTS;
     const int64_t step = setup->channels * PARTS;
     const int64_t behind = (setup->width - 1) * step;
@@ -112,14 +117,15 @@ static beyond raise_wide(const tile_u8 *tile, const counts *columns, counts *res
         words even[BATCH] = {{0}};
         words odd[BATCH] = {{0}};
         for (int64_t x = channel; x < channel + behind; x += step) {
+            const counts *enter = next_column(&row, x);
             for (int k = 0; k < BATCH; k++) {
-                even[k] += (words)columns[x * BATCH + k] & low;
-                odd[k] += (words)columns[x * BATCH + k] >> 8;
+                even[k] += (words)enter[k] & low;
+                odd[k] += (words)enter[k] >> 8;
             }
         }
         for (int64_t x = channel; x < strip; x += step) {
-            const counts *leave = columns + x * BATCH;
-            const counts *enter = leave + behind * BATCH;
+            const counts *enter = next_column(&row, x + behind);
+            const counts *leave = row.columns + x * BATCH;
             counts value = result[x];
             for (int k = 0; k < BATCH; k++) {
                 even[k] += (words)enter[k] & low;
@@ -144,13 +150,16 @@ static beyond raise_batch(const tile_u8 *tile, int threshold)
     const bytes zero = {0};
     const bytes first = zero + (int8_t)(threshold - 128);
     const bool narrow = setup->width * setup->height <= UINT8_MAX;
-    counts *columns = (counts *)(void *)tile->room;
+    const int64_t length = tile->length * PARTS;
+    threshold_row row = {
+        .first = first, .leave = (const bytes *)(const void *)tile->source, .columns = (counts *)(void *)tile->room};
     beyond found = {.some = zero, .every = ~zero};
-    count_first(tile, first, columns);
+    count_first(tile, first, row.columns);
     for (int64_t y = 0; y < tile->rows; y++) {
         counts *result = (counts *)(void *)tile->result + y * setup->strip * PARTS;
-        count_next(tile, first, y, columns);
-        found = narrow ? raise_narrow(tile, columns, result, found) : raise_wide(tile, columns, result, found);
+        row.enter = row.leave + setup->height * length;
+        found = narrow ? raise_narrow(setup, row, result, found) : raise_wide(setup, row, result, found);
+        row.leave += length;
     }
     return found;
 }
