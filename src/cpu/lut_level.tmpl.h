@@ -128,6 +128,7 @@ static tw_status run(const tw_plan *plan, const twi_job *job)
         char *const dst = (char *)job->dst.data + y * job->dst.pitch;
         for (int64_t x = 0; x < count; x += PIECE) {
             const int64_t n = twi_min_i64(PIECE, count - x);
+            bring_next(src + x * size_in, n * size_in);
             look_up(piece, src + x * size_in, n, problem->table, problem->table_channels);
             put(dst + x * size_out, piece, n * size_out, stream);
         }

@@ -17,6 +17,7 @@ static int64_t JOIN(add_steps, NAME)(double *restrict lanes, const T *restrict a
     for (int k = 0; k < EIGHTS; k++)
         memcpy(&sums[k], lanes + 8 * k, sizeof sums[k]);
     for (int64_t i = 0; i < steps; i++, at += TWI_LANES) {
+        bring_next(at, TWI_LANES * sizeof(T));
         UNROLL
         for (int k = 0; k < EIGHTS; k++) {
             eight values;
@@ -70,9 +71,11 @@ static void JOIN(sum_row, NAME)(int64_t *sums, const void *restrict row, int64_t
         while (n >= TWI_REDUCE_BLOCK) {
             NARROW narrow[TWI_REDUCE_BLOCK] = {0};
             const int64_t blocks = n / TWI_REDUCE_BLOCK < RUN ? n / TWI_REDUCE_BLOCK : RUN;
-            for (int64_t b = 0; b < blocks; b++, at += TWI_REDUCE_BLOCK)
+            for (int64_t b = 0; b < blocks; b++, at += TWI_REDUCE_BLOCK) {
+                bring_next(at, TWI_REDUCE_BLOCK * sizeof(T));
                 for (int k = 0; k < TWI_REDUCE_BLOCK; k++)
                     narrow[k] = (NARROW)(narrow[k] + at[k]);
+            }
             for (int k = 0; k < TWI_REDUCE_BLOCK; k++)
                 wide[k] += narrow[k];
             n -= blocks * TWI_REDUCE_BLOCK;
@@ -116,8 +119,10 @@ static int64_t JOIN(range_blocks, NAME)(KEY *restrict lowest, KEY *restrict high
     int64_t done = 0;
     for (int k = 0; k < TWI_REDUCE_BLOCK; k++)
         low[k] = high[k] = KEY_OF(at[k]);
-    for (; n - done >= TWI_REDUCE_BLOCK; done += TWI_REDUCE_BLOCK)
+    for (; n - done >= TWI_REDUCE_BLOCK; done += TWI_REDUCE_BLOCK) {
+        bring_next(at + done, TWI_REDUCE_BLOCK * sizeof(T));
         JOIN(keep, NAME)(low, high, at + done, TWI_REDUCE_BLOCK);
+    }
     for (int half = TWI_REDUCE_BLOCK / 2; half >= TWI_REDUCE_REST; half /= 2) {
         for (int k = 0; k < half; k++) {
             low[k] = low[k + half] < low[k] ? low[k + half] : low[k];

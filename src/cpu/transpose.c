@@ -2,6 +2,19 @@
 #include "cpu/transpose.h"
 #include "cpu/rows.h"
 
+/* Measured on one processor of each maker (docs/design.md): AMD's memory takes long bursts best; Intel's caches fetch
+   lines in pairs, of which the second is gone before it is wanted where tiles have more than 64 source rows. */
+static int64_t burst_of(int64_t pixel)
+{
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (__builtin_cpu_is("intel"))
+        return pixel == 1 ? TWI_LINE : 2 * TWI_LINE;
+#endif
+    (void)pixel;
+    return 4 * TWI_LINE;
+}
+
 twi_turn_walk twi_turn_walk_of(const tw_plan *plan, const twi_job *job)
 {
     const tw_problem *problem = &plan->problem;
@@ -17,6 +30,7 @@ twi_turn_walk twi_turn_walk_of(const tw_plan *plan, const twi_job *job)
         .count = exchange ? src->height : src->width,
         .first = job->first,
         .last = job->last,
+        .burst = burst_of(problem->channels * (int64_t)tw_type_size(problem->type)),
         .exchange = exchange,
         .mirror = !exchange && (turn & TWI_TURN_LEFT_RIGHT),
         .stream = twi_output_streams(problem, problem->width * problem->channels) &&

@@ -16,6 +16,7 @@ typedef struct twi_turn_walk {
     int64_t count; /* pixels of a row of dst */
     int64_t first; /* the job's rows of dst, as the walk counts them */
     int64_t last;
+    int64_t burst; /* bytes of a row of dst that an exchange makes at a time: 1 to 4 lines */
     bool exchange;
     bool mirror;
     bool stream; /* dst is larger than the cache, and its rows begin at lines of it */

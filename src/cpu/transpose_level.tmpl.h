@@ -2,7 +2,7 @@
 #include "cpu/level.h"
 #include "cpu/transpose.h"
 
-/* Bytes of a source row, and of a row of dst, that a tile has. */
+/* Bytes of a source row, and of a row of dst at most, that a tile has. */
 enum { TILE_IN = TWI_LINE, TILE_OUT = 4 * TWI_LINE };
 
 /* `rows` rows of `bytes` bytes, and a call for the bytes that follow, if there are any. */

@@ -73,8 +73,9 @@ static void JOIN(exchange, UNIT)(const twi_turn_walk *walk)
 {
     /* what lies beside the image is exchanged, too, and not used */
     _Alignas(TWI_LINE) char tile[TILE_OUT / UNIT * TILE_IN] = {0};
-    for (int64_t y = 0; y < walk->count; y += TILE_OUT / UNIT) {
-        const int64_t rows = twi_min_i64(TILE_OUT / UNIT, walk->count - y);
+    const int64_t most = walk->burst / UNIT;
+    for (int64_t y = 0; y < walk->count; y += most) {
+        const int64_t rows = twi_min_i64(most, walk->count - y);
         for (int64_t x = walk->first; x < walk->last; x += TILE_IN / UNIT) {
             const int64_t columns = twi_min_i64(TILE_IN / UNIT, walk->last - x);
             fill(tile, walk->src + y * walk->src_pitch + x * UNIT, walk->src_pitch, rows, columns * UNIT,
