@@ -25,6 +25,8 @@
 
 /* The processor's own name for itself, "CPU" where it has none. */
 void twi_cpu_name(char *name, size_t size);
+/* Whether its caches bring a line's neighbour in, too: Intel's do. */
+bool twi_cpu_fetches_pairs(void);
 
 /* Why a level with vectors does not run: the reason, or NULL. No level depends on the problem. */
 const char *twi_cpu_refuses_avx2(const tw_context *context, const tw_problem *problem);

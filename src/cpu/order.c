@@ -269,7 +269,7 @@ static int64_t find_levels(const tw_problem *problem)
 }
 
 /* The window. Rows and columns farther from the image than twice its size repeat what nearer ones hold, which cannot
-   change a minimum or maximum: there, windows are cut to that. */
+   change a minimum or maximum: there, windows are cut to that, and how many rows are left decides the method. */
 static void set_window(const tw_problem *problem, twi_order_setup *setup)
 {
     const tw_window *window = &problem->window;

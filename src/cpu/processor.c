@@ -1,4 +1,4 @@
-/* What the processor is and can do: the reasons why levels are refused. */
+/* What the processor is and can do, and the reasons why levels are refused. */
 #include <stdio.h>
 #include <string.h>
 #if defined(__x86_64__)
@@ -19,6 +19,16 @@ void twi_cpu_name(char *name, size_t size)
 #endif
     const char *begin = brand + strspn(brand, " ");
     (void)snprintf(name, size, "%s", begin[0] != '\0' ? begin : "CPU");
+}
+
+bool twi_cpu_fetches_pairs(void)
+{
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    return __builtin_cpu_is("intel");
+#else
+    return false;
+#endif
 }
 
 const char *twi_cpu_refuses_avx2(const tw_context *context, const tw_problem *problem)

@@ -2,17 +2,13 @@
 #include "cpu/transpose.h"
 #include "cpu/rows.h"
 
-/* Measured on one processor of each maker (docs/design.md): AMD's memory takes long bursts best; Intel's caches fetch
-   lines in pairs, of which the second is gone before it is wanted where tiles have more than 64 source rows. */
+/* Where lines are fetched in pairs, the second is gone before it is wanted if tiles have many source rows: the bursts
+   that were fastest there, measured on one such processor (docs/design.md). */
 static int64_t burst_of(int64_t pixel)
 {
-#if defined(__x86_64__)
-    __builtin_cpu_init();
-    if (__builtin_cpu_is("intel"))
-        return pixel == 1 ? TWI_LINE : 2 * TWI_LINE;
-#endif
-    (void)pixel;
-    return 4 * TWI_LINE;
+    const int64_t longest = 4 * TWI_LINE;
+    const int64_t in_pairs = pixel == 1 ? TWI_LINE : 2 * TWI_LINE;
+    return twi_cpu_fetches_pairs() ? in_pairs : longest;
 }
 
 twi_turn_walk twi_turn_walk_of(const tw_plan *plan, const twi_job *job)
